@@ -1,0 +1,50 @@
+// Raw capture: every chunk, write, port event, tick, loop pass and clock offset in the order in
+// which they were handled, so that a replay meets the same world. Lateness depends on when time
+// was read, so passes are part of it.
+//
+// One record is the payload of one message of the channel `raw`, encoding `lidard-raw`,
+// little-endian: u8 kind, u8 sensor, u8 channel, u8 0, i32 errno, i64 t_ns, i64 per_byte_ns or
+// offset, u32 lost, u32 n, n bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "hal/port.h"
+
+namespace hal {
+
+enum class RawKind : std::uint8_t { pass, rx, tx, open, fault, tick, offset };
+
+struct RawRecord {
+  RawKind kind{};
+  std::uint8_t sensor = 0, channel = 0;
+  std::int32_t sys = 0;    // errno of a fault
+  Time at{};               // pass begin, arrival of the last byte, tick, event
+  std::int64_t value = 0;  // per_byte in ns (rx), Unix minus inner time in ns (offset)
+  std::uint32_t lost = 0;
+  Bytes bytes;             // rx, tx; of a fault: u8 code and its detail text. Not owned.
+};
+
+inline constexpr std::size_t kRawHeader = 32;
+
+// Writes the record into `out` and returns its size, or 0 when `out` is too small.
+std::size_t encode(const RawRecord&, std::span<std::byte> out);
+std::optional<RawRecord> decode(Bytes);  // the record's bytes are views into the argument
+
+// Where records go. Called in the order of handling, before the thing is handled.
+class Tap {
+ public:
+  virtual void on_record(const RawRecord&) = 0;
+
+ protected:
+  ~Tap() = default;
+};
+
+// A port that tells `tap` all that passes through it.
+std::unique_ptr<Port> tapped(std::unique_ptr<Port> port, Tap& tap, std::uint8_t sensor,
+                             std::uint8_t channel);
+
+}  // namespace hal

@@ -1,0 +1,66 @@
+// A port moves bytes between one channel of a device and the event loop. It knows nothing about
+// what they mean.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "hal/bytes.h"
+#include "hal/result.h"
+#include "hal/time.h"
+
+namespace hal {
+
+// Bytes as they arrived: one read of a stream, or one whole datagram. Valid only during the call
+// that delivers them.
+struct Chunk {
+  Bytes bytes;
+  Time last_at;            // when the last byte arrived; never before that of the chunk before
+  Duration per_byte{};     // line time of one byte where it is known (true UARTs); else 0
+  std::uint32_t lost = 0;  // datagrams the kernel dropped since the chunk before
+
+  // When byte i arrived. May reach before the chunk before: the framer takes care of that.
+  Time at(std::size_t i) const {
+    return last_at - per_byte * static_cast<std::int64_t>(bytes.size() - 1 - i);
+  }
+};
+
+class PortListener {
+ public:
+  virtual void on_port_open(Time now) = 0;
+  virtual void on_chunk(const Chunk&) = 0;
+  virtual void on_port_fault(const Error&, Time now) = 0;  // the port is closed when this is called
+
+ protected:
+  ~PortListener() = default;
+};
+
+// What a port can tell beyond its bytes. Counters only grow.
+struct PortStats {
+  std::uint64_t rejected_datagrams = 0;  // from a sender that is not the configured one
+  std::uint64_t lost_datagrams = 0;      // dropped by the kernel: receive buffer full
+  std::uint64_t replaced_stamps = 0;     // kernel stamps that converted to the impossible
+  std::uint64_t dropped_writes = 0;
+  std::uint32_t receive_buffer = 0;      // bytes that were granted; 0: not a socket
+  Text<48> last_rejected{};              // the newest sender that was refused
+  Text<96> note{};                       // what is not as it should be, with the remedy
+};
+
+class Port {
+ public:
+  virtual ~Port() = default;
+
+  // Ends in exactly one on_port_open or on_port_fault: during the call where nothing has to be
+  // waited for (serial, UDP), later where it has (TCP). Chunks follow on_port_open.
+  virtual void open(PortListener&) = 0;
+  virtual Status write(Bytes) = 0;  // all of it now, or an error; never blocks
+  virtual void close() = 0;         // no callback after this returns
+  virtual Status set_dtr(bool asserted) = 0;  // unsupported where there is no such line
+
+  // False while the newest read may have left something behind: nobody knows yet what is there.
+  virtual bool drained() const = 0;
+  virtual PortStats stats() const = 0;
+  virtual std::string_view name() const = 0;  // as configured, for people
+};
+
+}  // namespace hal
