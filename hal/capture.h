@@ -25,7 +25,7 @@ struct RawRecord {
   Time at{};               // pass begin, arrival of the last byte, tick, event
   std::int64_t value = 0;  // per_byte in ns (rx), Unix minus inner time in ns (offset)
   std::uint32_t lost = 0;
-  Bytes bytes;             // rx, tx; of a fault: u8 code and its detail text. Not owned.
+  Bytes bytes;  // rx, tx; of a fault: u8 code and its detail text. Not owned.
 };
 
 inline constexpr std::size_t kRawHeader = 32;
