@@ -19,8 +19,12 @@ constexpr hal::Duration kNudge = std::chrono::microseconds(1);
 
 }  // namespace
 
-std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Time arrival) {
+std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Time arrival,
+                                                   bool shared) {
   const std::optional<std::int64_t> device = unwrap(raw_ns, arrival);
+  if (!device && shared) {
+    return Stamp{after_previous(arrival), unwrapped_ + advance_of(raw_ns, arrival)};
+  }
   if (!device) {
     ++health_.stale;
     return std::nullopt;
@@ -45,20 +49,24 @@ hal::Time ClockMapper::after_previous(hal::Time arrival) {
 
 void ClockMapper::restart() { begun_ = false; }
 
+std::int64_t ClockMapper::advance_of(std::int64_t raw_ns, hal::Time arrival) const {
+  std::int64_t delta = raw_ns - last_raw_;
+  const std::int64_t modulus = model_.modulus.count();
+  if (modulus == 0) return delta;
+  delta = ((delta % modulus) + modulus) % modulus;
+  if (delta > modulus / 2) delta -= modulus;
+  const std::int64_t gap = (arrival - last_arrival_).count();
+  if (gap > modulus / 2) delta += (gap - delta + modulus / 2) / modulus * modulus;
+  return delta;
+}
+
 // Sees forward steps, wraps and losses; an older stamp gives nothing, a much older one an epoch.
 std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time arrival) {
   if (!begun_) {
     begin(raw_ns, arrival);
     return raw_ns;
   }
-  std::int64_t delta = raw_ns - last_raw_;
-  const std::int64_t modulus = model_.modulus.count();
-  if (modulus > 0) {
-    delta = ((delta % modulus) + modulus) % modulus;
-    if (delta > modulus / 2) delta -= modulus;
-    const std::int64_t gap = (arrival - last_arrival_).count();
-    if (gap > modulus / 2) delta += (gap - delta + modulus / 2) / modulus * modulus;
-  }
+  const std::int64_t delta = advance_of(raw_ns, arrival);
   if (delta == 0 && model_.quantum.count() == 0) return std::nullopt;
   if (delta < 0 && delta > -kJump) return std::nullopt;
   const std::int64_t device = unwrapped_ + delta;

@@ -44,8 +44,9 @@ class ClockMapper {
     std::int64_t device_ns;  // unwrapped
   };
   // `raw_ns` as the device sent it; `arrival` less the constant part of the latency. Empty when
-  // the stamp is older than or equal to the one before.
-  std::optional<Stamp> map(std::int64_t raw_ns, hal::Time arrival);
+  // the stamp is older than or equal to the one before, unless it is `shared`: then it belongs to
+  // the measurement of the one before.
+  std::optional<Stamp> map(std::int64_t raw_ns, hal::Time arrival, bool shared = false);
   // For packets without a stamp: at `arrival`, but after the one before.
   hal::Time unstamped(hal::Time arrival) { return publish(arrival, arrival); }
   // For packets that belong to the measurement of the one before.
@@ -63,6 +64,7 @@ class ClockMapper {
   static constexpr std::size_t kBlocks = 30;
   static constexpr std::size_t kLockBlocks = 8;
 
+  std::int64_t advance_of(std::int64_t raw_ns, hal::Time arrival) const;
   std::optional<std::int64_t> unwrap(std::int64_t raw_ns, hal::Time arrival);
   std::int64_t smooth(std::int64_t device_ns);
   void begin(std::int64_t device_ns, hal::Time arrival);

@@ -13,7 +13,7 @@ bool Stamper::stamp(Packet& packet, const Timing& timing) {
   switch (timing.source) {
     case Timing::Source::clock:
     case Timing::Source::counter: {
-      const auto mapped = mapper_.map(timing.raw_ns, sent);
+      const auto mapped = mapper_.map(timing.raw_ns, sent, timing.shared);
       if (!mapped) return false;
       at = mapped->at;
       if (timing.source == Timing::Source::clock) device_ns = mapped->device_ns;

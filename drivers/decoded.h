@@ -16,8 +16,9 @@ struct Timing {
   };
   Source source = Source::arrival;
   std::int64_t raw_ns = 0;
-  hal::Time arrival{};       // of the last byte of the frame that was stamped
-  std::size_t bytes = 0;     // its size: line time is the constant part of its latency
+  bool shared = false;    // clock: another stream of the device may have told this instant before
+  hal::Time arrival{};    // of the last byte of the frame that was stamped
+  std::size_t bytes = 0;  // its size: line time is the constant part of its latency
   hal::Duration to_first{};  // from the stamped instant to the packet's first beam or sample
 };
 

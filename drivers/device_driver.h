@@ -11,7 +11,8 @@
 
 namespace drivers {
 
-// A device is passive and pure: no ports, no clock, no allocation after construction.
+// A device is passive and pure: no ports, no clock, no allocation after construction. It may also
+// say what it found out about itself: hal::Text<96> about() const.
 template <class D>
 concept Device = requires(D d, const D c, const Frame& frame, const Options& options) {
   requires Framing<typename D::Framing>;
@@ -70,6 +71,7 @@ class DeviceDriver final : public Driver {
     h.clock = stamper_.health();
     h.stale = h.clock.stale;
     h.step = script_done_ ? "" : script_.step();
+    if constexpr (requires { device_.about(); }) h.about = device_.about();
     return h;
   }
 

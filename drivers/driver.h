@@ -38,6 +38,7 @@ struct Health {
   Cause cause = Cause::none;
   hal::Text<192> why{};   // the cause in words: what, where, and the remedy
   const char* step = "";  // of the dialogue, while one is being held
+  hal::Text<96> about{};  // the device's account of itself: model, serial number, rate
   FramerStats framing;
   std::uint64_t pending = 0;        // bytes in the framers
   std::uint64_t packets = 0;        // delivered

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "drivers/ldrobot/ldrobot.h"
+#include "drivers/microstrain_mip/microstrain_mip.h"
 
 namespace drivers {
 
@@ -12,6 +13,9 @@ std::span<const Row> all() {
       Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
           StampOf::last_beam, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
           make_decoder<Ldrobot>},
+      Row{"microstrain_mip", Kind::imu, "3DM-GX5, CX5, CV5, CV7, GQ7, GV7, RQ1", 115200,
+          StampOf::sync, MicrostrainMip::options(), MicrostrainMip::figures,
+          make_driver<MicrostrainMip>, make_decoder<MicrostrainMip>},
   };
   return kRows;
 }

@@ -1,0 +1,162 @@
+#include "drivers/microstrain_mip/mip.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace drivers::mip {
+namespace {
+
+using Vector = ImuSample::Vector;
+
+constexpr double kGravity = 9.80665;
+constexpr unsigned kAnswer = 0xF1;
+constexpr std::int64_t kLargestStamp = std::int64_t{1} << 60;  // 36 years
+
+std::uint16_t sums(Bytes b) {
+  unsigned first = 0, second = 0;
+  for (const std::byte byte : b) second += first += std::to_integer<unsigned>(byte);
+  return static_cast<std::uint16_t>((first & 0xFF) << 8 | (second & 0xFF));
+}
+
+bool take(std::optional<double>& into, double value) {
+  into = value;
+  return std::isfinite(value);
+}
+
+// The device is forward-right-down.
+bool take(std::optional<Vector>& into, Bytes b, double unit) {
+  into = Vector{wire::f32be(b, 0) * unit, -wire::f32be(b, 4) * unit, -wire::f32be(b, 8) * unit};
+  return std::ranges::all_of(*into, [](double x) { return std::isfinite(x); });
+}
+
+// A sensor that has not measured yet sends zeros; gravity makes them impossible later.
+bool take_accel(ImuSample& sample, Bytes b, double unit) {
+  return take(sample.accel, b, unit) && *sample.accel != Vector{};
+}
+
+// From forward-right-down in north-east-down to forward-left-up in east-north-up.
+bool take_attitude(Measurement& m, Bytes b) {
+  const double w = wire::f32be(b, 0), x = wire::f32be(b, 4), y = wire::f32be(b, 8),
+               z = wire::f32be(b, 12);
+  const double norm = w * w + x * x + y * y + z * z;
+  if (!std::isfinite(norm)) return false;
+  if (norm < 0.9 || norm > 1.1) return true;  // not a rotation: no attitude yet
+  const double s = std::copysign(std::numbers::sqrt2 / 2, w + z);  // w of the result is positive
+  m.sample.orientation = {s * (x + y), s * (x - y), s * (w - z), s * (w + z)};
+  return true;
+}
+
+bool take_reference(Measurement& m, Bytes b) {
+  m.reference_ns = static_cast<std::int64_t>(wire::u64be(b, 0));
+  return *m.reference_ns >= 0 && *m.reference_ns <= kLargestStamp;
+}
+
+bool take_week_time(Measurement& m, Bytes b) {
+  const double seconds = wire::f64be(b, 0);
+  if (seconds >= 0 && seconds < 604'800) m.week_ns = std::llround(seconds * 1e9);
+  return true;
+}
+
+// 0xD3 is flagged; a GX5 without GPS sends its own time in 0x12 without any flag.
+bool take_flagged_time(Measurement& m, Bytes b) {
+  return (wire::u16be(b, 10) & 1) == 0 || take_week_time(m, b);
+}
+
+struct Reading {
+  unsigned set;  // 0: either
+  unsigned descriptor;
+  std::size_t size;
+  bool (*take)(Measurement&, Bytes);  // false: makes no sense
+};
+
+// Fields of the filter end in flags, 0 where they are not valid yet. Its linear acceleration, 0x0D,
+// is left out: gravity has been removed from it.
+constexpr std::array kReadings{
+    Reading{kSensorSet, kAccel, 12,
+            [](auto& m, Bytes b) { return take_accel(m.sample, b, kGravity); }},
+    Reading{kSensorSet, kGyro, 12, [](auto& m, Bytes b) { return take(m.sample.gyro, b, 1); }},
+    Reading{kSensorSet, 0x06, 12, [](auto& m, Bytes b) { return take(m.sample.mag, b, 1e-4); }},
+    Reading{kSensorSet, kDeltaAngle, 12,
+            [](auto& m, Bytes b) { return take(m.sample.delta_angle, b, 1); }},
+    Reading{kSensorSet, kDeltaVelocity, 12,
+            [](auto& m, Bytes b) { return take(m.sample.delta_velocity, b, kGravity); }},
+    Reading{kSensorSet, kAttitude, 16, take_attitude},
+    Reading{kSensorSet, kGpsTime, 12, take_week_time},
+    Reading{kSensorSet, 0x14, 12,
+            [](auto& m, Bytes b) { return take(m.sample.temperature, wire::f32be(b, 8)); }},
+    Reading{kSensorSet, 0x17, 4,
+            [](auto& m, Bytes b) { return take(m.sample.pressure, wire::f32be(b, 0) * 100.0); }},
+    Reading{kFilterSet, 0x03, 18, take_attitude},
+    Reading{kFilterSet, 0x0E, 14, [](auto& m, Bytes b) { return take(m.sample.gyro, b, 1); }},
+    Reading{kFilterSet, 0x1C, 14, [](auto& m, Bytes b) { return take_accel(m.sample, b, 1); }},
+    Reading{0, kWeekTime, 12, take_flagged_time},
+    Reading{0, kReference, 8, take_reference},
+};
+
+bool read(unsigned set, unsigned descriptor, Bytes data, Measurement& into) {
+  for (const Reading& reading : kReadings) {
+    if ((reading.set != 0 && reading.set != set) || reading.descriptor != descriptor) continue;
+    if (data.size() != reading.size) return false;
+    const bool flagged = reading.set == kFilterSet;
+    const bool valid = !flagged || (wire::u16be(data, data.size() - 2) & 1) != 0;
+    return !valid || reading.take(into, data);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t Framing::measure(Bytes b) {
+  if (wire::u8(b, 0) != 0x75) return kNotAFrame;
+  if (b.size() > 1 && wire::u8(b, 1) != 0x65) return kNotAFrame;
+  return b.size() < 4 ? kNeedMore : wire::u8(b, 3) + std::size_t{6};
+}
+
+bool Framing::intact(Bytes frame) {
+  const std::size_t n = frame.size() - 2;
+  return sums(frame.first(n)) == wire::u16be(frame, n);
+}
+
+Bytes field_of(Bytes packet, unsigned wanted) {
+  Bytes found;
+  each_field(packet, [&](unsigned descriptor, Bytes data) {
+    if (descriptor == wanted) found = data;
+    return descriptor != wanted;
+  });
+  return found;
+}
+
+std::optional<unsigned> code_of(Bytes packet, unsigned set, unsigned command) {
+  std::optional<unsigned> code;
+  if (set_of(packet) != set) return code;
+  each_field(packet, [&](unsigned descriptor, Bytes data) {
+    const bool answer = descriptor == kAnswer && data.size() == 2;
+    if (answer && wire::u8(data, 0) == command) code = wire::u8(data, 1);
+    return true;
+  });
+  return code;
+}
+
+void write(Request& request, unsigned set, unsigned descriptor,
+           std::span<const std::uint8_t> data) {
+  const auto n = static_cast<unsigned>(data.size() + 2);
+  request.u8(0x75).u8(0x65).u8(set).u8(n).u8(n).u8(descriptor).bytes(std::as_bytes(data));
+  request.u16be(sums(request.view()));
+}
+
+bool Measurement::carries_anything() const {
+  const ImuSample& s = sample;
+  return s.accel || s.gyro || s.orientation || s.mag || s.pressure || s.temperature ||
+         s.delta_velocity || s.delta_angle;
+}
+
+std::optional<Measurement> measured(Bytes packet) {
+  Measurement m;
+  const unsigned set = set_of(packet);
+  const bool sensible = each_field(packet, [&](unsigned descriptor, Bytes data) {
+    return (set != kSensorSet && set != kFilterSet) || read(set, descriptor, data, m);
+  });
+  return sensible ? std::optional(m) : std::nullopt;
+}
+
+}  // namespace drivers::mip
