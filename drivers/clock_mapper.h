@@ -84,7 +84,6 @@ class ClockMapper {
   hal::Time last_arrival_{};
   std::int64_t origin_device_ = 0;  // first stamp and first delay of the epoch
   std::int64_t origin_delay_ = 0;
-  std::int64_t newest_ = 0;       // device time since the origin
   double offset_ = 0, skew_ = 0;  // delay = offset_ + skew_ * device, relative to the origin
   std::array<Pair, kBlocks> ring_{};
   std::size_t blocks_ = 0, next_block_ = 0, refused_ = 0;

@@ -70,11 +70,15 @@ class StreamFramer {
   }
 
   // No more bytes will come: a framing that asked for more may decide on what there is (see
-  // measure_last). What stays undecided stays pending.
+  // measure_last), and what will never be whole hides no whole frame. The rest stays pending.
   template <class OnFrame>
   void finish(F& framing, OnFrame&& on_frame) {
-    scan(
-        framing, on_frame, [this](std::size_t) { return newest_at_; }, true);
+    const auto newest = [this](std::size_t) { return newest_at_; };
+    scan(framing, on_frame, newest, true);
+    while (const std::size_t hidden = next_whole(framing)) {
+      skip(hidden);
+      scan(framing, on_frame, newest, true);
+    }
   }
 
   // Forgets what is pending, counted as garbage.
@@ -117,6 +121,23 @@ class StreamFramer {
     if (pos < size_) pending_at_ = arrival_of(pos);
     std::memmove(buffer_.data(), buffer_.data() + pos, size_ - pos);
     size_ -= pos;
+  }
+
+  // Where the first whole frame after buffer_[0] begins; 0: there is none.
+  std::size_t next_whole(F& framing) const {
+    for (std::size_t pos = 1; pos < size_; ++pos) {
+      const Bytes rest(&buffer_[pos], size_ - pos);
+      const std::size_t want = measure(framing, rest, true);
+      if (want != kNotAFrame && want <= rest.size() && framing.intact(rest.first(want))) return pos;
+    }
+    return 0;
+  }
+
+  void skip(std::size_t n) {
+    stats_.garbage_bytes += n;
+    skipped_ += static_cast<std::uint32_t>(n);
+    size_ -= n;
+    std::memmove(buffer_.data(), buffer_.data() + n, size_);
   }
 
   template <class OnFrame>

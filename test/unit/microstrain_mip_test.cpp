@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "test/support/allocation_counter.h"
+#include "test/support/framing_properties.h"
 #include "test/support/harness.h"
 #include "test/support/hex.h"
 #include "test/support/mip_packet.h"
@@ -268,4 +269,45 @@ TEST(MicrostrainMip, DecodingAllocatesNothing) {
   for (int i = 0; i < 100; ++i) quiet.feed({mag, now += 1ms});
   LONGS_EQUAL(0, allocations.count());
   LONGS_EQUAL(101, counter.packets);
+}
+
+TEST(MicrostrainMip, FramesAreFoundInGarbageHoweverTheyAreSplit) {
+  test::check_garbage_and_splits(
+      mip::Framing{},
+      {hex("75 65 01 02 02 01 E0 C6"), hex("75 65 01 04 04 F1 01 00 D5 6A"),
+       packet(0x80, joined(reference(0x7565'7565'7565), kAccelAtRest)), packet(0x82, kGyro)});
+}
+
+TEST(MicrostrainMip, ATornFrameHidesNothing) {
+  test::check_torn_frames(mip::Framing{}, packet(0x80, joined(kGyro, kAccelAtRest)),
+                          packet(0x80, joined(kAccelAtRest, kGyro)));
+}
+
+TEST(MicrostrainMip, NoBitMayTurnOver) {
+  test::check_bit_flips(mip::Framing{}, packet(0x80, joined(reference(7), kAccelAtRest)),
+                        packet(0x80, kGyro), packet(0x82, kGyro));
+}
+
+TEST(MicrostrainMip, EveryFrameOfTheProtocolIsAFrame) {
+  for (const char* text :
+       {"75 65 01 00 DB 05", "75 65 01 02 02 01 E0 C6", "75 65 01 04 04 F1 01 00 D5 6A",
+        "75 65 01 02 02 02 E1 C7", "75 65 01 04 04 F1 02 00 D6 6C", "75 65 01 02 02 03 E2 C8",
+        "75 65 01 02 02 04 E3 C9", "75 65 01 02 02 06 E5 CB", "75 65 01 04 04 F1 06 00 DA 74",
+        "75 65 0C 03 03 0E 80 7A 7E", "75 65 0C 09 04 F1 0E 00 05 8E 80 03 E8 F0 58",
+        "75 65 0C 02 02 06 F0 F7", "75650C0E0E0F018003D5000A04000A05000A91CE",
+        "75 65 0C 07 07 40 01 00 0E 10 00 53 9D", "75 65 0C 03 03 30 05 21 47",
+        "75 65 0C 03 03 30 03 1F 45", "75 65 0C 04 04 F1 0F 03 F1 CB"}) {
+    const Octets frame = hex(text);
+    LONGS_EQUAL(frame.size(), mip::Framing::measure(frame));
+    CHECK_TRUE(mip::Framing::intact(frame));
+  }
+}
+
+TEST(MicrostrainMip, AcknowledgementsNameTheirCommandAndCode) {
+  const Octets refused = hex("75 65 0C 04 04 F1 0F 03 F1 CB");
+  LONGS_EQUAL(3, mip::code_of(refused, 0x0C, 0x0F).value_or(99));
+  CHECK_FALSE(mip::code_of(refused, 0x0C, 0x08).has_value());
+  CHECK_FALSE(mip::code_of(refused, 0x01, 0x0F).has_value());
+  const Octets rate = hex("75 65 0C 09 04 F1 0E 00 05 8E 80 03 E8 F0 58");
+  CHECK_TRUE(std::ranges::equal(mip::field_of(rate, 0x8E), hex("80 03 E8")));
 }
