@@ -32,7 +32,7 @@ bool among(std::string_view value, std::string_view choices) {
 
 std::optional<double> parse(std::string_view text, bool whole) {
   if (text.starts_with("0x")) {
-    long value = 0;
+    std::uint64_t value = 0;
     const auto [end, ec] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
     if (ec != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return static_cast<double>(value);

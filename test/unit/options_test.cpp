@@ -101,6 +101,7 @@ TEST(Options, WrongValuesAreRefusedWithWhatWouldBeRight) {
   refuses("answer", "1.5", "option 'answer' cannot be '1.5'; a number from 0 to 255");
   refuses("answer", "0x", "option 'answer' cannot be '0x'; a number from 0 to 255");
   refuses("answer", "0x1G", "option 'answer' cannot be '0x1G'; a number from 0 to 255");
+  refuses("answer", "0x-1", "option 'answer' cannot be '0x-1'; a number from 0 to 255");
   refuses("answer", "256", "option 'answer' cannot be '256'; a number from 0 to 255");
   refuses("answer", "-1", "option 'answer' cannot be '-1'; a number from 0 to 255");
 }
