@@ -127,6 +127,10 @@ std::span<const Key> keys() {
       Key{"sensors.*.time_reference", "", 0, 0, "end|start", lidar, "", "",
           "Point that a cloud's stamp belongs to; times of the others are relative to it.",
           [](Stack&, Sensor& s) -> Slot { return pick(s.time_reference); }},
+      Key{"sensors.*.compensate_lever_arm", "", 0, 0, "", inertial, "", "",
+          "For an IMU away from the tracking frame's origin: takes the centripetal acceleration off. "
+          "Without it such a pose is refused.",
+          [](Stack&, Sensor& s) -> Slot { return &s.compensate_lever_arm; }},
       Key{"sensors.*.options", "", 0, 0, "", any, "", "",
           "What the driver lets its user choose; the same as `lidarctl decode --set`.",
           [](Stack&, Sensor& s) -> Slot { return SensorOptions{&s.options}; }},

@@ -74,6 +74,7 @@ struct Sensor {
   Outputs outputs;
   Frame frame = Frame::tracking;
   TimeReference time_reference = TimeReference::end;
+  bool compensate_lever_arm = false;  // an IMU's, see collation::ImuOptions
   drivers::Options options{std::span<const drivers::OptionSpec>{}};
 };
 
