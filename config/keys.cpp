@@ -25,7 +25,7 @@ std::span<const Key> keys() {
           "Tracking frame: every cloud and every inertial sample is given in it.",
           [](Stack& c, Sensor&) -> Slot { return FrameId{&c.frame}; }},
       Key{"collation", "", 0, 0, "", any, "", "", "How the sensors are put in order.", section},
-      Key{"collation.policy", "", 0, 0, "live|strict", any, "", "",
+      Key{"collation.policy", "", 0, 0, "strict|live", any, "", "",
           "live: nothing waits longer than max_wait. strict: nothing leaves until every sensor has "
           "data, for replay and proofs.",
           [](Stack& c, Sensor&) -> Slot { return pick(c.collation.policy); }},
@@ -127,10 +127,6 @@ std::span<const Key> keys() {
       Key{"sensors.*.time_reference", "", 0, 0, "end|start", lidar, "", "",
           "Point that a cloud's stamp belongs to; times of the others are relative to it.",
           [](Stack&, Sensor& s) -> Slot { return pick(s.time_reference); }},
-      Key{"sensors.*.compensate_lever_arm", "", 0, 0, "", inertial, "", "",
-          "For an IMU away from the tracking frame's origin: takes the centripetal acceleration off. "
-          "Without it such a pose is refused.",
-          [](Stack&, Sensor& s) -> Slot { return &s.compensate_lever_arm; }},
       Key{"sensors.*.options", "", 0, 0, "", any, "", "",
           "What the driver lets its user choose; the same as `lidarctl decode --set`.",
           [](Stack&, Sensor& s) -> Slot { return SensorOptions{&s.options}; }},

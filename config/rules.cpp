@@ -13,7 +13,6 @@ namespace {
 using Kind = hal::PortSpec::Kind;
 
 constexpr double kMaxLineLoad = 0.9;
-constexpr double kCollocated = 1e-5;                   // m, Cartographer's limit
 constexpr std::size_t kMaxSensorBytes = 256U << 20;    // bytes
 constexpr std::size_t kMaxUnixPath = 107;              // characters of sockaddr_un::sun_path
 constexpr const char* kLeaveOut = "leave it out";
@@ -32,8 +31,6 @@ bool applies(Applies to, const Sensor& s) {
   switch (to) {
     case Applies::lidar:
       return !s.driver || s.driver->kind == drivers::Kind::lidar;
-    case Applies::inertial:
-      return !s.driver || s.driver->kind == drivers::Kind::imu;
     case Applies::serial:
       return !s.port || any_port_is(s, Kind::serial);
     case Applies::udp:
@@ -49,8 +46,6 @@ const char* audience(Applies to) {
   switch (to) {
     case Applies::lidar:
       return "makes sense for lidars only";
-    case Applies::inertial:
-      return "makes sense for inertial sensors only";
     case Applies::serial:
       return "makes sense for serial ports only";
     case Applies::udp:
@@ -81,15 +76,6 @@ void check_ranges(const Sensor& s, Draft& draft) {
   const bool blame_min = draft.given(path_of(s, "min_range"));
   draft.blame(path_of(s, blame_min ? "min_range" : "max_range"),
               "min_range is not less than max_range", "expected min_range below max_range");
-}
-
-void check_lever_arm(const Sensor& s, Draft& draft) {
-  const auto& [x, y, z] = s.pose.xyz;
-  const bool moved = std::hypot(x, y, z) >= kCollocated;
-  if (!moved || s.compensate_lever_arm || !s.driver || s.driver->kind != drivers::Kind::imu) return;
-  draft.blame(path_of(s, "pose.xyz"), "the IMU is not at the origin of the tracking frame",
-              "set compensate_lever_arm: true, or make the IMU the tracking frame (frame: " +
-                  s.name + ", all poses relative to it, xyz: [0, 0, 0])");
 }
 
 // How a port is known to the system: two sensors with the same one cannot work.
@@ -194,7 +180,6 @@ void check(Draft& draft) {
     check_applicable(s, draft);
     check_port(s, draft);
     check_ranges(s, draft);
-    check_lever_arm(s, draft);
     if (s.name == draft.stack.frame && (s.pose.xyz != Pose{}.xyz || s.pose.rpy != Pose{}.rpy)) {
       draft.blame(path_of(s, "pose"), "the sensor is the tracking frame and has a pose in it",
                   "leave the pose out, or give the sensor or the frame another name");

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "collation/cloud_builder.h"
+#include "collation/ordered_multi_queue.h"
 #include "drivers/options.h"
 #include "drivers/registry.h"
 #include "hal/port_spec.h"
@@ -16,21 +18,22 @@
 
 namespace config {
 
-enum class Policy : std::uint8_t { live, strict };
-enum class Overflow : std::uint8_t { release, drop_oldest, drop_newest };
+using collation::Overflow;
+using collation::Policy;
+using collation::Role;
+
 enum class WallClock : std::uint8_t { follow, hold };
-enum class Role : std::uint8_t { required, optional, passthrough };
 enum class Frame : std::uint8_t { tracking, sensor };
 enum class TimeReference : std::uint8_t { end, start };
 
 struct Pose {
   std::array<double, 3> xyz{};  // m, of the sensor's origin in the tracking frame
-  std::array<double, 3> rpy{};  // rad, roll about x, then pitch about y, then yaw about z (fixed)
+  std::array<double, 3> rpy{};  // rad, see collation/pose.h
 };
 
 // What becomes one cloud.
 struct Emit {
-  enum class By : std::uint8_t { turn, subdivisions, chunk };
+  using By = collation::Emit;
   By by = By::turn;
   int subdivisions = 1;  // clouds per turn; 1 unless by subdivisions
 };
@@ -74,7 +77,6 @@ struct Sensor {
   Outputs outputs;
   Frame frame = Frame::tracking;
   TimeReference time_reference = TimeReference::end;
-  bool compensate_lever_arm = false;  // an IMU's, see collation::ImuOptions
   drivers::Options options{std::span<const drivers::OptionSpec>{}};
 };
 
