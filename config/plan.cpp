@@ -93,6 +93,14 @@ void settle(const Sensor& s, std::span<const collation::Channel> order, std::siz
   p.bytes += collation::cloud_pool_bytes(p.clouds, p.points, s.outputs.scan);
 }
 
+// A PointCloud2 has 20 bytes per point, a DiagnosticArray at most 4 KiB per sensor.
+std::size_t longest_message(const Plan& plan) {
+  constexpr std::size_t kHead = 1024;
+  std::size_t longest = 4096 * plan.sensors.size();
+  for (const SensorPlan& p : plan.sensors) longest = std::max(longest, 20 * p.points);
+  return kHead + longest;
+}
+
 }  // namespace
 
 Plan plan(const Stack& stack) {
@@ -110,6 +118,7 @@ Plan plan(const Stack& stack) {
     settle(stack.sensors[i], order, at, result.sensors[i]);
     result.bytes += result.sensors[i].bytes;
   }
+  result.max_message = longest_message(result);
   result.client_bytes = static_cast<std::size_t>(stack.stream.clients) *
                         static_cast<std::size_t>(stack.stream.client_buffer_kib) * 1024;
   result.bytes += result.client_bytes;

@@ -28,6 +28,7 @@ struct SensorPlan {
 
 struct Plan {
   std::vector<SensorPlan> sensors;  // in the order of Stack::sensors
+  std::size_t max_message = 0;      // longest message of the stream, bytes
   std::size_t client_bytes = 0;     // of all stream clients
   std::size_t bytes = 0;            // in all
 };

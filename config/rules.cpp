@@ -154,6 +154,12 @@ void check_budgets(Draft& draft) {
     check_line(draft.stack.sensors[i], budget.sensors[i], draft);
     check_capacity(draft.stack.sensors[i], budget.sensors[i], draft);
   }
+  const std::size_t buffer = static_cast<std::size_t>(draft.stack.stream.client_buffer_kib) << 10;
+  if (buffer < 2 * budget.max_message) {
+    draft.blame("stream.client_buffer_kib", "a message may be as long as " +
+                std::to_string(budget.max_message) + " bytes", "expected room for two: at least " +
+                std::to_string((2 * budget.max_message >> 10) + 1));
+  }
 }
 
 void check_outputs(Draft& draft) {

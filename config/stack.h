@@ -15,14 +15,15 @@
 #include "hal/port_spec.h"
 #include "hal/serial_port.h"
 #include "hal/time.h"
+#include "hal/wall_offset.h"
 
 namespace config {
 
 using collation::Overflow;
 using collation::Policy;
 using collation::Role;
+using hal::WallClock;
 
-enum class WallClock : std::uint8_t { follow, hold };
 enum class Frame : std::uint8_t { tracking, sensor };
 enum class TimeReference : std::uint8_t { end, start };
 
