@@ -57,8 +57,8 @@ std::string comment(const std::string& text, const std::string& indent) {
 }
 
 std::string entry(const Key& key, const std::string& indent, const std::string& value) {
-  std::string text = comment(std::string(key.help) + (is_section(key) ? "" : " " + details(key)),
-                             indent);
+  std::string text =
+      comment(std::string(key.help) + (is_section(key) ? "" : " " + details(key)), indent);
   const bool commented_out = key.applies == Applies::two_channels;
   text += indent + (commented_out ? "# " : "") + std::string(key.leaf()) + ":";
   return text + (value.empty() ? "" : " " + value) + "\n";
@@ -97,8 +97,7 @@ std::string full_sensor(const drivers::Row& row) {
     if (key.leaf() == "baud") value = std::to_string(row.default_baud);
     if (key.leaf() != "options") text += entry(key, indent_of(key), value);
   }
-  return text + comment(std::string(find_key("sensors.*.options")->help), "    ") +
-         options_of(row);
+  return text + comment(std::string(find_key("sensors.*.options")->help), "    ") + options_of(row);
 }
 
 std::string network_sensor(const drivers::Row& row) {
@@ -120,10 +119,14 @@ std::string short_sensor(const drivers::Row& row) {
 std::string troff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
-    if (c == '\\') escaped += "\\e";
-    else if (c == '-') escaped += "\\-";
-    else if ((c == '.' || c == '\'') && escaped.empty()) escaped += std::string("\\&") + c;
-    else escaped += c;
+    if (c == '\\')
+      escaped += "\\e";
+    else if (c == '-')
+      escaped += "\\-";
+    else if ((c == '.' || c == '\'') && escaped.empty())
+      escaped += std::string("\\&") + c;
+    else
+      escaped += c;
   }
   return escaped;
 }
