@@ -12,6 +12,11 @@
 
 namespace hal {
 
+enum class Latency : std::uint8_t {
+  low,      // waited for; the adapter's timer is set to its least
+  batched,  // read every EventLoop::kBatchPeriod
+};
+
 class FdPort : public Port, private Polled, private Rearmed {
  public:
   ~FdPort() override { FdPort::close(); }
@@ -33,8 +38,11 @@ class FdPort : public Port, private Polled, private Rearmed {
   // What one read gave. `all`: there was nothing behind it.
   enum class Got { nothing, skipped, some, all };
 
-  FdPort(EventLoop& loop, std::string name, bool batched)
-      : loop_(loop), name_(std::move(name)), batched_(batched), stream_(loop.io()) {}
+  FdPort(EventLoop& loop, std::string name, Latency latency)
+      : loop_(loop),
+        name_(std::move(name)),
+        batched_(latency == Latency::batched),
+        stream_(loop.io()) {}
 
   virtual Result<UniqueFd> open_fd() = 0;
   // Reads once without blocking; fills the chunk for `some` and `all`. EINTR is the port's own.

@@ -27,8 +27,7 @@ Error gone(const char* path, int sys) {
 }  // namespace
 
 SerialPort::SerialPort(EventLoop& loop, SerialOptions options)
-    : FdPort(loop, "serial:" + options.path, options.latency == Latency::batched),
-      options_(std::move(options)) {}
+    : FdPort(loop, "serial:" + options.path, options.latency), options_(std::move(options)) {}
 
 Result<UniqueFd> SerialPort::open_fd() {
   const char* const path = options_.path.c_str();

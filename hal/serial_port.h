@@ -6,11 +6,6 @@
 
 namespace hal {
 
-enum class Latency : std::uint8_t {
-  low,      // waited for; the adapter's timer is set to its least
-  batched,  // read every EventLoop::kBatchPeriod
-};
-
 // How bytes come over the line. `uart`: one by one, so a chunk is dated back by line time.
 // `burst`: in bundles (USB adapters). `automatic`: as sysfs tells.
 enum class Line : std::uint8_t { automatic, uart, burst };
