@@ -16,11 +16,6 @@ std::int64_t DeviceClock::stamp(hal::Time t) {
   return moved < 0 ? 0 : moved;
 }
 
-hal::Duration DeviceClock::period(hal::Duration nominal) const {
-  const double ns = static_cast<double>(nominal.count()) / (1.0 + drift_);
-  return hal::Duration(static_cast<std::int64_t>(ns + 0.5));
-}
-
 void DeviceClock::restart(hal::Time t, std::int64_t value_ns) {
   since_ = t;
   value_ns_ = value_ns;

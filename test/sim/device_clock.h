@@ -16,9 +16,9 @@ class DeviceClock {
   // width. Jitter, when a fault asks for it, is drawn anew at each call: call once per stamp.
   std::int64_t stamp(hal::Time t);
 
-  // The true time that passes while the device counts `nominal`: a model paces its sampling by it,
-  // as one crystal drives both.
-  hal::Duration period(hal::Duration nominal) const;
+  // The true time, ns, that passes while the device counts `nominal_ns`: a model paces its sampling
+  // by it, as one crystal drives both.
+  double true_ns(double nominal_ns) const { return nominal_ns / (1.0 + drift_); }
 
   void restart(hal::Time t, std::int64_t value_ns = 0);
   void jump(hal::Duration by) { value_ns_ += by.count(); }

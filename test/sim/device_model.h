@@ -22,8 +22,9 @@ enum class Channel : std::uint8_t { data, control };
 
 using ByteVector = std::vector<std::byte>;
 
-// What the device hands to its line at `at`: one packet, one reply, one datagram on UDP. A serial
-// line then takes bytes * 10 / baud to carry it; the runner adds that, the model does not.
+// What the device hands to its line at `at` (never before the call that makes it; a reply may name
+// a later instant): one packet, one reply, one datagram on UDP. A serial line then takes bytes * 10
+// / baud to carry it; the runner adds that, the model does not.
 struct Frame {
   hal::Time at;
   Channel channel = Channel::data;
