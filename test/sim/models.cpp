@@ -5,6 +5,7 @@
 
 #include "test/sim/ldrobot.h"
 #include "test/sim/microstrain_mip.h"
+#include "test/sim/rplidar_model.h"
 
 namespace sim {
 namespace {
@@ -15,6 +16,7 @@ const std::vector<ModelRow>& table() {
        ldrobot::make},
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
+      {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
   };
   return rows;
 }

@@ -4,22 +4,21 @@
 #include <array>
 #include <cmath>
 
+#include "test/sim/room.h"
+#include "test/sim/wire.h"
+
 namespace sim::rplidar {
 namespace {
 
-void put(ByteVector& out, std::uint64_t value, unsigned bytes) {
-  for (unsigned i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
-
 void put_start(ByteVector& out, CapsuleHead head) {
-  put(out, (head.start_q6 & 0x7FFFU) | (head.first ? 0x8000U : 0U), 2);
+  put_le(out, (head.start_q6 & 0x7FFFU) | (head.first ? 0x8000U : 0U), 2);
 }
 
 // Two bytes of sync and checksum nibbles; seal_capsule() fills in the checksum.
 ByteVector begin_capsule(Answer answer) {
   ByteVector out;
   out.reserve(packet_bytes(answer));
-  put(out, 0x50A0, 2);
+  put_le(out, 0x50A0, 2);
   return out;
 }
 
@@ -81,17 +80,17 @@ std::size_t packet_bytes(Answer answer) {
 
 ByteVector descriptor(std::size_t length, bool loop, std::uint8_t type) {
   ByteVector out;
-  put(out, 0x5AA5, 2);
-  put(out, (length & 0x3FFFFFFFU) | (loop ? 0x40000000U : 0U), 4);
-  put(out, type, 1);
+  put_le(out, 0x5AA5, 2);
+  put_le(out, (length & 0x3FFFFFFFU) | (loop ? 0x40000000U : 0U), 4);
+  put8(out, type);
   return out;
 }
 
 ByteVector standard_node(const StandardNode& node) {
   ByteVector out;
-  put(out, (node.quality << 2) | (node.starts_turn ? 1U : 2U), 1);
-  put(out, (node.angle_q6 << 1) | 1U, 2);
-  put(out, node.distance_q2, 2);
+  put8(out, (node.quality << 2) | (node.starts_turn ? 1U : 2U));
+  put_le(out, (node.angle_q6 << 1) | 1U, 2);
+  put_le(out, node.distance_q2, 2);
   return out;
 }
 
@@ -99,9 +98,9 @@ ByteVector express_capsule(CapsuleHead head, std::span<const ExpressSample, kExp
   ByteVector out = begin_capsule(Answer::express);
   put_start(out, head);
   for (std::size_t i = 0; i < kExpressSamples; i += 2) {
-    put(out, (in[i].mm << 2) | (in[i].offset_q3 >> 4), 2);
-    put(out, (in[i + 1].mm << 2) | (in[i + 1].offset_q3 >> 4), 2);
-    put(out, (in[i].offset_q3 & 15U) | ((in[i + 1].offset_q3 & 15U) << 4), 1);
+    put_le(out, (in[i].mm << 2) | (in[i].offset_q3 >> 4), 2);
+    put_le(out, (in[i + 1].mm << 2) | (in[i + 1].offset_q3 >> 4), 2);
+    put8(out, (in[i].offset_q3 & 15U) | ((in[i + 1].offset_q3 & 15U) << 4));
   }
   seal_capsule(out);
   return out;
@@ -113,7 +112,7 @@ ByteVector ultra_capsule(CapsuleHead head, std::span<const UltraCabin, kUltraCab
   for (const UltraCabin& cabin : in) {
     const auto p1 = static_cast<std::uint32_t>(cabin.predict1) & 0x3FFU;
     const auto p2 = static_cast<std::uint32_t>(cabin.predict2) & 0x3FFU;
-    put(out, cabin.major | (p1 << 12) | (p2 << 22), 4);
+    put_le(out, cabin.major | (p1 << 12) | (p2 << 22), 4);
   }
   seal_capsule(out);
   return out;
@@ -139,13 +138,13 @@ double ultra_offset_deg(unsigned mm) {
   if (q2 < 200) return 7.5;
   const unsigned k = 98361 / q2;
   const int raw = 9150 - static_cast<int>(64 * k) - static_cast<int>(k * k * k / 98304);
-  return raw * (180.0 / 3.14159265358979323846) / 65536.0;
+  return degrees(raw / 65536.0);
 }
 
 ByteVector dense_capsule(CapsuleHead head, std::span<const unsigned, kDenseSamples> mm) {
   ByteVector out = begin_capsule(Answer::dense);
   put_start(out, head);
-  for (const unsigned distance : mm) put(out, distance, 2);
+  for (const unsigned distance : mm) put_le(out, distance, 2);
   seal_capsule(out);
   return out;
 }
@@ -153,13 +152,13 @@ ByteVector dense_capsule(CapsuleHead head, std::span<const unsigned, kDenseSampl
 ByteVector ultra_dense_capsule(CapsuleHead head, std::uint32_t stamp, std::uint16_t status,
                                std::span<const std::uint32_t, kUltraDenseSamples> samples) {
   ByteVector out = begin_capsule(Answer::ultra_dense);
-  put(out, stamp, 4);
-  put(out, status, 2);
+  put_le(out, stamp, 4);
+  put_le(out, status, 2);
   put_start(out, head);
   for (std::size_t i = 0; i < kUltraDenseSamples; i += 2) {
-    put(out, samples[i], 2);
-    put(out, samples[i + 1], 2);
-    put(out, ((samples[i] >> 16) & 15U) | (((samples[i + 1] >> 16) & 15U) << 4), 1);
+    put_le(out, samples[i], 2);
+    put_le(out, samples[i + 1], 2);
+    put8(out, ((samples[i] >> 16) & 15U) | (((samples[i + 1] >> 16) & 15U) << 4));
   }
   seal_capsule(out);
   return out;
@@ -177,15 +176,15 @@ std::uint32_t ultra_dense_value(double mm, unsigned quality) {
 ByteVector hq_packet(std::uint64_t stamp, std::span<const HqNode, kHqSamples> nodes) {
   ByteVector out;
   out.reserve(packet_bytes(Answer::hq));
-  put(out, 0xA5, 1);
-  put(out, stamp, 8);
+  put8(out, 0xA5);
+  put_le(out, stamp, 8);
   for (const HqNode& node : nodes) {
-    put(out, node.angle_q14, 2);
-    put(out, node.distance_q2, 4);
-    put(out, node.quality, 1);
-    put(out, node.starts_turn ? 1U : 0U, 1);
+    put_le(out, node.angle_q14, 2);
+    put_le(out, node.distance_q2, 4);
+    put8(out, node.quality);
+    put8(out, node.starts_turn ? 1U : 0U);
   }
-  put(out, padded_crc32(out), 4);
+  put_le(out, padded_crc32(out), 4);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "test/sim/rplidar_replies.h"
 #include "test/sim/rplidar_requests.h"
 #include "test/sim/rplidar_sampler.h"
+#include "test/sim/wire.h"
 
 namespace sim::rplidar {
 namespace {
@@ -90,6 +91,7 @@ class Rplidar final : public DeviceModel {
   bool forced_ = false;            // samples though the motor stands
   bool first_ = false;             // no packet has been sent since the start
   std::optional<Sampler> sampler_;
+  double carry_ns_ = 0.0;       // part of a nanosecond by which the next packet is later
   std::optional<Sweep> sweep_;  // the packet in the making; none while the motor stands
 };
 
@@ -226,9 +228,10 @@ void Rplidar::begin_sweep(hal::Time at) {
   rotor_.run_to(at);
   rotor_.deg_per_s = wanted_deg_per_s_;
   if (rotor_.deg_per_s == 0.0 && !forced_) return;
-  const auto samples = static_cast<std::int64_t>(sampler_->samples());
-  const hal::Duration nominal(samples * mode_->sample_q8 * 1000 / 256);
-  const hal::Duration length = clock_.period(nominal);
+  const auto samples = static_cast<double>(sampler_->samples());
+  const double exact_ns = clock_.true_ns(samples * mode_->sample_q8 * 1000.0 / 256.0) + carry_ns_;
+  const hal::Duration length(static_cast<std::int64_t>(exact_ns));
+  carry_ns_ = exact_ns - static_cast<double>(length.count());
   sweep_ = Sweep{at, length, rotor_.deg, rotor_.ahead(length), first_, 0};
 }
 
@@ -267,7 +270,7 @@ ByteVector Rplidar::banner_text() const {
       "RP LIDAR System.\r\nFirmware Ver %u.%02u - rtm, HW Ver %u\r\nModel: %02X\r\n",
       model_.firmware_major, model_.firmware_minor, model_.hardware, model_.model);
   ByteVector out;
-  for (const char c : text.view()) out.push_back(static_cast<std::byte>(c));
+  put_text(out, text.view());
   return out;
 }
 

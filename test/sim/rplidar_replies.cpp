@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include "test/sim/wire.h"
+
 namespace sim::rplidar {
 namespace {
 
@@ -25,20 +27,16 @@ enum class Conf : std::uint32_t {
   address = 0x1CCC0,
 };
 
-void put(ByteVector& out, std::uint64_t value, unsigned bytes) {
-  for (unsigned i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
-
-ByteVector number(std::uint64_t value, unsigned bytes) {
+ByteVector number(std::uint64_t value, int bytes) {
   ByteVector out;
-  put(out, value, bytes);
+  put_le(out, value, bytes);
   return out;
 }
 
 ByteVector text(std::string_view words) {
   ByteVector out;
-  for (const char c : words) put(out, static_cast<std::uint8_t>(c), 1);
-  put(out, 0, 1);
+  put_text(out, words);
+  put8(out, 0);
   return out;
 }
 
@@ -50,19 +48,19 @@ ByteVector single(std::uint8_t type, const ByteVector& payload) {
 
 ByteVector info(const Identity& id) {
   ByteVector out;
-  put(out, id.model->model, 1);
-  put(out, id.model->firmware_minor, 1);
-  put(out, id.model->firmware_major, 1);
-  put(out, id.model->hardware, 1);
-  put(out, 0x3D9EF4D3E0E198C9U, 8);
-  put(out, id.serial, 8);
+  put8(out, id.model->model);
+  put8(out, id.model->firmware_minor);
+  put8(out, id.model->firmware_major);
+  put8(out, id.model->hardware);
+  put_le(out, 0x3D9EF4D3E0E198C9U, 8);
+  put_le(out, id.serial, 8);
   return single(0x04, out);
 }
 
 ByteVector sample_rate(const Model& model) {
   ByteVector out;
-  put(out, model.modes.front().sample_q8 / 256, 2);
-  put(out, model.express().sample_q8 / 256, 2);
+  put_le(out, model.modes.front().sample_q8 / 256, 2);
+  put_le(out, model.express().sample_q8 / 256, 2);
   return single(0x15, out);
 }
 
@@ -72,7 +70,7 @@ ByteVector unnamed_79(const Model& model) {
   constexpr std::array<std::uint8_t, 15> kSaid = {0x00, 0x00, 0x61, 0x00, 0x00, 0x00, 0xA0, 0x00,
                                                   0x00, 0x0C, 0x00, 0x04, 0x00, 0x28, 0x1D};
   ByteVector out;
-  for (const std::uint8_t b : kSaid) put(out, b, 1);
+  for (const std::uint8_t b : kSaid) put8(out, b);
   return single(0x14, out);
 }
 
@@ -142,7 +140,7 @@ ByteVector set_conf(Identity& id, const Request& request) {
   else if (static_cast<Conf>(type) == Conf::address)
     done = change(id.address, value, value.size() == id.address.size() && !value.empty());
   ByteVector out = number(type, 4);
-  put(out, done ? 0 : kRefused, 4);
+  put_le(out, done ? 0 : kRefused, 4);
   return single(0x21, out);
 }
 
@@ -155,9 +153,9 @@ Identity make_identity(const Model& model, Motor motor, std::uint64_t serial) {
   id.serial = serial;
   if (model.baud != 0) return id;
   id.alias = text(model.name);
-  put(id.address, 0x020BA8C0, 4);  // 192.168.11.2
-  put(id.address, 0x00FFFFFF, 4);
-  put(id.address, 0x010BA8C0, 4);
+  put_le(id.address, 0x020BA8C0, 4);  // 192.168.11.2
+  put_le(id.address, 0x00FFFFFF, 4);
+  put_le(id.address, 0x010BA8C0, 4);
   return id;
 }
 

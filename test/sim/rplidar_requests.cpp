@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "test/sim/wire.h"
+
 namespace sim::rplidar {
 namespace {
 
@@ -20,10 +22,7 @@ constexpr std::array kCommands = {
 
 std::uint32_t Request::field(std::size_t at, std::size_t bytes) const {
   if (at + bytes > payload.size()) return 0;
-  std::uint32_t value = 0;
-  for (std::size_t i = bytes; i > 0; --i)
-    value = (value << 8) | std::to_integer<std::uint32_t>(payload[at + i - 1]);
-  return value;
+  return static_cast<std::uint32_t>(get_le(payload, at, bytes));
 }
 
 bool RequestParser::next(Request& request) {
