@@ -19,10 +19,13 @@ using namespace std::chrono_literals;
 // Measured on an A1: the text comes 0.67 s after a reset, requests are taken 4 ms later.
 constexpr hal::Duration kBootToBanner = 670ms, kBannerToReady = 4ms;
 constexpr double kDefaultPwm = 660.0;
+constexpr std::size_t kNodesPerDatagram = 40;
+// At this speed and full PWM the longest packet still covers less than a turn.
+constexpr double kFastestRpm = 2000.0;
 
 constexpr std::array<OptionRow, 9> kOptions = {{
     choice("model", "A1", kModelNames, "the model to play"),
-    number("rpm", "0", 0.0, 3000.0, "turns per minute; 0 = the model's own speed"),
+    number("rpm", "0", 0.0, kFastestRpm, "turns per minute; 0 = the model's own speed"),
     number("health", "0", 0.0, 2.0, "0 good, 1 warning, 2 error until the next RESET"),
     number("health_code", "0", 0.0, 65535.0, "error code beside the health"),
     choice("streaming", "off", "off|on", "found streaming, in its typical mode, when it appears"),
@@ -159,7 +162,9 @@ void Rplidar::handle(const Request& request, hal::Time now, Output& out) {
     case Command::rpm: {
       if (identity_.motor != Motor::rpm || request.payload.size() < 2) return;
       const std::uint32_t rpm = request.field(0, 2);
-      return turn(rpm == 0 ? 0 : std::clamp<std::uint32_t>(rpm, kMinRpm, kMaxRpm), now);
+      return turn(
+          rpm == 0 ? 0 : std::clamp<std::uint32_t>(rpm, identity_.min_rpm(), identity_.max_rpm()),
+          now);
     }
     case Command::pwm:
       if (identity_.motor != Motor::pwm || request.payload.size() < 2) return;
@@ -199,7 +204,7 @@ void Rplidar::start(const Mode& mode, bool forced, bool first, hal::Time now) {
   mode_ = &mode;
   forced_ = forced;
   first_ = first;
-  sampler_.emplace(mode.answer, spoil_, random_.next());
+  sampler_.emplace(mode.answer, model_.baud == 0 ? kNodesPerDatagram : 1, spoil_, random_.next());
   begin_sweep(now);
 }
 
@@ -290,6 +295,12 @@ void Rplidar::falsify(ByteVector& frame, Random& random) const {
 std::span<const OptionRow> options() { return kOptions; }
 
 hal::Result<std::unique_ptr<DeviceModel>> make(const ModelInputs& inputs) {
+  if (inputs.rate_hz * 60.0 > kFastestRpm) {
+    hal::Error error{hal::Errc::bad_config, 0, "simulate: --rate", {}};
+    error.detail.print("%g turns/s: no RPLIDAR turns faster than %g", inputs.rate_hz,
+                       kFastestRpm / 60.0);
+    return error;
+  }
   return std::unique_ptr<DeviceModel>(std::make_unique<Rplidar>(inputs));
 }
 

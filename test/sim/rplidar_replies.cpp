@@ -92,9 +92,9 @@ ByteVector conf_value(const Identity& id, Conf type, const Request& request) {
     case Conf::desired_speed:
       return number(id.rpm | std::uint64_t{kPwm} << 16, 4);
     case Conf::min_rpm:
-      return has_rpm ? number(kMinRpm, 2) : ByteVector{};
+      return has_rpm ? number(id.min_rpm(), 2) : ByteVector{};
     case Conf::max_rpm:
-      return has_rpm ? number(kMaxRpm, 2) : ByteVector{};
+      return has_rpm ? number(id.max_rpm(), 2) : ByteVector{};
     case Conf::mode_count:
       return number(id.model->modes.size(), 2);
     case Conf::typical:

@@ -1,6 +1,7 @@
 // Answers to the RPLIDAR requests that only ask: information, health, rates, configuration.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "test/sim/rplidar_catalogue.h"
@@ -16,6 +17,10 @@ struct Identity {
   std::uint16_t rpm = 0;  // desired speed
   std::uint8_t health = 0;
   std::uint16_t health_code = 0;
+
+  std::uint16_t min_rpm() const { return std::min(rpm, kMinRpm); }
+  std::uint16_t max_rpm() const { return std::max(rpm, kMaxRpm); }
+
   ByteVector alias, address;  // what SET_LIDAR_CONF can change
 };
 

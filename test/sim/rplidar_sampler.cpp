@@ -46,6 +46,14 @@ ByteVector Sampler::packet(const Sweep& sweep, std::vector<TrueBeam>& beams) {
   return {};
 }
 
+double Sampler::rotor_step_deg() const {
+  return wrap(sweep_.next_deg - sweep_.start_deg) / static_cast<double>(samples_);
+}
+
+double Sampler::rotor_deg(std::size_t sample) const {
+  return wrap(sweep_.start_deg + static_cast<double>(sample) * rotor_step_deg());
+}
+
 double Sampler::nominal_deg(std::size_t sample) const {
   return start_q6_ / 64.0 + static_cast<double>(sample) * step_deg_;
 }
@@ -63,19 +71,18 @@ void Sampler::record(std::vector<TrueBeam>& beams, std::size_t sample, const Ret
 
 // The flag of a new turn comes some degrees before the front, not at it (section 7): it is on the
 // last sample before an angle that is mostly near 359.5 and rarely as low as 352.5.
-bool Sampler::standard_flag() {
-  const double angle = start_q6_ / 64.0;
-  if (angle < 180.0) turn_due_ = true;
-  if (!turn_due_ || angle + step_deg_ <= turn_flag_deg_) return false;
+bool Sampler::standard_flag(double deg) {
+  if (deg < 180.0) turn_due_ = true;
+  if (!turn_due_ || deg + rotor_step_deg() <= turn_flag_deg_) return false;
   turn_due_ = false;
   turn_flag_deg_ = 359.5 - 7.0 * std::pow(random_.uniform(0.0, 1.0), 16.0);
   return true;
 }
 
-ByteVector Sampler::standard(std::vector<TrueBeam>& beams) {
+ByteVector Sampler::node(double deg, std::size_t sample, std::vector<TrueBeam>& beams) {
   StandardNode node;
-  node.starts_turn = standard_flag();
-  node.angle_q6 = start_q6_;
+  node.starts_turn = standard_flag(deg);
+  node.angle_q6 = to_q6(deg);
   if (random_.chance(spoil_.backwards)) {
     const auto back = static_cast<unsigned>(1 + random_.below(20));
     node.angle_q6 = (last_angle_ + kTurnQ6 - back) % kTurnQ6;
@@ -85,8 +92,17 @@ ByteVector Sampler::standard(std::vector<TrueBeam>& beams) {
   const bool spoilt = r.range == 0.0 && Room::range(-radians(r.clockwise_deg)) > 0.0;
   node.quality = r.range > 0.0 ? kWallQuality : (spoilt ? kSpoiltQuality : kNoQuality);
   node.distance_q2 = whole_mm(4 * r.mm);
-  record(beams, 0, r);
+  record(beams, sample, r);
   return standard_node(node);
+}
+
+ByteVector Sampler::standard(std::vector<TrueBeam>& beams) {
+  ByteVector out;
+  for (std::size_t i = 0; i < samples_; ++i) {
+    const ByteVector one = node(rotor_deg(i), i, beams);
+    out.insert(out.end(), one.begin(), one.end());
+  }
+  return out;
 }
 
 ByteVector Sampler::express(std::vector<TrueBeam>& beams) {
@@ -175,10 +191,9 @@ ByteVector Sampler::ultra_dense(std::vector<TrueBeam>& beams) {
 
 ByteVector Sampler::hq(std::vector<TrueBeam>& beams) {
   std::array<HqNode, kHqSamples> nodes{};
-  const double step = wrap(sweep_.next_deg - sweep_.start_deg) / static_cast<double>(samples());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const double deg = wrap(sweep_.start_deg + static_cast<double>(i) * step);
-    nodes[i].angle_q14 = static_cast<unsigned>(std::lround(deg * 16384.0 / 90.0)) & 0xFFFFU;
+    const long angle = std::lround(rotor_deg(i) * 16384.0 / 90.0);
+    nodes[i].angle_q14 = static_cast<unsigned>(angle) & 0xFFFFU;
     const Return r = cast(nodes[i].angle_q14 * 90.0 / 16384.0);
     nodes[i].distance_q2 = whole_mm(4 * r.mm);
     nodes[i].quality = r.range > 0.0 ? kWallQuality8 : kNoQuality;

@@ -29,11 +29,15 @@ struct Spoil {
 
 class Sampler {
  public:
-  Sampler(Answer answer, Spoil spoil, std::uint64_t seed)
-      : answer_(answer), spoil_(spoil), random_(seed) {}
+  // `group`: nodes of the standard format that travel together as one packet.
+  Sampler(Answer answer, std::size_t group, Spoil spoil, std::uint64_t seed)
+      : answer_(answer),
+        samples_(answer == Answer::standard ? group : samples_per_packet(answer)),
+        spoil_(spoil),
+        random_(seed) {}
 
   Answer answer() const { return answer_; }
-  std::size_t samples() const { return samples_per_packet(answer_); }
+  std::size_t samples() const { return samples_; }
 
   // The bytes of one packet; `beams` gets its samples in order. Sweeps follow each other without
   // a gap in angle.
@@ -54,17 +58,21 @@ class Sampler {
   ByteVector ultra_dense(std::vector<TrueBeam>& beams);
   ByteVector hq(std::vector<TrueBeam>& beams);
 
-  bool standard_flag();
+  ByteVector node(double deg, std::size_t sample, std::vector<TrueBeam>& beams);
+  bool standard_flag(double deg);
   template <class Quantise>
   Return settle(double nominal_deg, Quantise&& quantise);
   int predict(std::size_t sample, Varbit base, std::vector<TrueBeam>& beams);
 
+  double rotor_step_deg() const;
+  double rotor_deg(std::size_t sample) const;    // true, 0 up to a turn
   double nominal_deg(std::size_t sample) const;  // as a decoder gets it from two capsule heads
   CapsuleHead head() const { return {start_q6_, sweep_.first}; }
   Return cast(double clockwise_deg);
   void record(std::vector<TrueBeam>& beams, std::size_t sample, const Return& r) const;
 
   Answer answer_;
+  std::size_t samples_;
   Spoil spoil_;
   Random random_;
   Sweep sweep_;

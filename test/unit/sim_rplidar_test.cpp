@@ -380,3 +380,27 @@ TEST(SimRplidar, TheFirstCapsuleAfterAStandingMotorStillCarriesTheFirstFlag) {
   LONGS_EQUAL(1, std::to_integer<int>(out.frames[0].bytes[3] >> 7));
   LONGS_EQUAL(0, std::to_integer<int>(out.frames[1].bytes[3] >> 7));
 }
+
+TEST(SimRplidar, AnEthernetModelSendsFortyStandardNodesTogether) {
+  power_up({{"model", "S2E"}});
+  ask(kScan);
+  run_for(9ms);
+  LONGS_EQUAL(1, out.frames.size());
+  LONGS_EQUAL(200, out.frames[0].bytes.size());
+  LONGS_EQUAL(40, out.scans[0].beams.size());
+  CHECK_TRUE(out.frames[0].at == out.scans[0].beams[39].at);
+}
+
+TEST(SimRplidar, TheDesiredSpeedIsAlwaysWithinItsLimits) {
+  power_up({{"model", "S2"}, {"rpm", "1500"}});
+  check_bytes(bytes({0xA5, 0x5A, 6, 0, 0, 0, 0x20, 0x05, 0, 0, 0, 0xDC, 0x05}),
+              ask(bytes({0xA5, 0x84, 0x04, 0x05, 0, 0, 0, 0x20})));
+  check_bytes(bytes({0xA5, 0x5A, 6, 0, 0, 0, 0x20, 0x04, 0, 0, 0, 0xC8, 0x00}),
+              ask(bytes({0xA5, 0x84, 0x04, 0x04, 0, 0, 0, 0x21})));
+}
+
+TEST(SimRplidar, ARateThatNoRplidarReachesIsRefused) {
+  const auto settings = sim::Settings::check(sim::rplidar::options(), {});
+  CHECK_TRUE(static_cast<bool>(sim::rplidar::make({*settings, clock, 33.0, 1})));
+  CHECK_FALSE(static_cast<bool>(sim::rplidar::make({*settings, clock, 34.0, 1})));
+}

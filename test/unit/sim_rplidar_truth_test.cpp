@@ -45,9 +45,13 @@ double step_deg(const ByteVector& b, const ByteVector& next, std::size_t at, dou
 }
 
 std::vector<Point> decode_standard(const ByteVector& b) {
-  LONGS_EQUAL(1, (u(b, 0, 1) ^ (u(b, 0, 1) >> 1)) & 1);
-  LONGS_EQUAL(1, u(b, 1, 1) & 1);
-  return {{(u(b, 1, 2) >> 1) / 64.0, u(b, 3, 2) / 4.0, 0.125}};
+  std::vector<Point> points;
+  for (std::size_t at = 0; at + 5 <= b.size(); at += 5) {
+    LONGS_EQUAL(1, (u(b, at, 1) ^ (u(b, at, 1) >> 1)) & 1);
+    LONGS_EQUAL(1, u(b, at + 1, 1) & 1);
+    points.push_back({(u(b, at + 1, 2) >> 1) / 64.0, u(b, at + 3, 2) / 4.0, 0.125});
+  }
+  return points;
 }
 
 std::vector<Point> decode_express(const ByteVector& b, const ByteVector& next) {
@@ -229,6 +233,12 @@ TEST(SimRplidarTruth, StandardNodesCarryTheTruth) {
   compare(0x81);
 }
 
+TEST(SimRplidarTruth, StandardNodesInDatagramsCarryTheTruth) {
+  start({{"model", "S2E"}}, 0);
+  collect(500ms);
+  compare(0x81);
+}
+
 TEST(SimRplidarTruth, ExpressCapsulesCarryTheTruth) {
   start({}, 1);
   collect(1s);
@@ -242,7 +252,7 @@ TEST(SimRplidarTruth, UltraCapsulesCarryTheTruth) {
 }
 
 TEST(SimRplidarTruth, UltraCapsulesOfEverySpeedCarryTheTruth) {
-  for (const char* rpm : {"60", "317", "733", "1500"}) {
+  for (const char* rpm : {"60", "317", "733", "2000"}) {
     packets.clear(), sent.clear(), truth.clear();
     start({{"model", "A3"}, {"rpm", rpm}, {"zeros", "10"}}, 2);
     collect(1s);
