@@ -38,12 +38,13 @@ class PortListener {
 // What a port can tell beyond its bytes. Counters only grow.
 struct PortStats {
   std::uint64_t rejected_datagrams = 0;  // from a sender that is not the configured one
+  std::uint64_t empty_datagrams = 0;     // accepted sender, no bytes: not delivered
   std::uint64_t lost_datagrams = 0;      // dropped by the kernel: receive buffer full
   std::uint64_t replaced_stamps = 0;     // kernel stamps that converted to the impossible
   std::uint64_t dropped_writes = 0;
-  std::uint32_t receive_buffer = 0;      // bytes that were granted; 0: not a socket
-  Text<48> last_rejected{};              // the newest sender that was refused
-  Text<96> note{};                       // what is not as it should be, with the remedy
+  std::uint32_t receive_buffer = 0;  // bytes that were granted; 0: not a socket
+  Text<48> last_rejected{};          // the newest sender that was refused
+  Text<96> note{};                   // what is not as it should be, with the remedy
 };
 
 class Port {
@@ -53,8 +54,8 @@ class Port {
   // Ends in exactly one on_port_open or on_port_fault: during the call where nothing has to be
   // waited for (serial, UDP), later where it has (TCP). Chunks follow on_port_open.
   virtual void open(PortListener&) = 0;
-  virtual Status write(Bytes) = 0;  // all of it now, or an error; never blocks
-  virtual void close() = 0;         // no callback after this returns
+  virtual Status write(Bytes) = 0;            // all of it now, or an error; never blocks
+  virtual void close() = 0;                   // no callback after this returns
   virtual Status set_dtr(bool asserted) = 0;  // unsupported where there is no such line
 
   // False while the newest read may have left something behind: nobody knows yet what is there.

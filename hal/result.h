@@ -10,14 +10,14 @@
 namespace hal {
 
 enum class Errc : std::uint8_t {
-  io,           // the system refused: see `sys`
-  not_found,    // no such path or address
-  permission,   // it is there, but not for us
-  busy,         // somebody else holds it
-  closed,       // hang-up, unplugged, reset by the peer
+  io,          // the system refused: see `sys`
+  not_found,   // no such path or address
+  permission,  // it is there, but not for us
+  busy,        // somebody else holds it
+  closed,      // hang-up, unplugged, reset by the peer
   timeout,
-  bad_config,   // can never work as configured
-  no_space,     // full; a part may have been written
+  bad_config,  // can never work as configured
+  no_space,    // full; a part may have been written
   unsupported,
 };
 

@@ -1,0 +1,184 @@
+#include "drivers/clock_mapper.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drivers {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::int64_t kBlock = hal::Duration(seconds(1)).count();
+constexpr std::int64_t kJump = hal::Duration(milliseconds(500)).count();
+constexpr std::int64_t kStallLimit = hal::Duration(seconds(10)).count();
+constexpr double kStalledBlock = 20e6;  // ns above the model: the host slept through this block
+constexpr double kTrim = 4e6;           // ns above the lowest residual: not a minimum
+constexpr std::size_t kMostRefused = 10;
+constexpr hal::Duration kNudge = std::chrono::microseconds(1);
+
+}  // namespace
+
+std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Time arrival) {
+  const std::optional<std::int64_t> device = unwrap(raw_ns, arrival);
+  if (!device) {
+    ++health_.stale;
+    return std::nullopt;
+  }
+  smoothed_ = smooth(*device);
+  unwrapped_ = *device;
+  last_raw_ = raw_ns;
+  last_arrival_ = arrival;
+
+  observe({smoothed_ - origin_device_, hal::to_ns(arrival) - smoothed_ - origin_delay_});
+  const double shift = predicted(smoothed_ - origin_device_);
+  health_.offset_ns = origin_delay_ + std::llround(shift);
+  health_.drift_ppm = skew_ * 1e6;
+  const hal::Time wanted = hal::from_ns(smoothed_ + health_.offset_ns);
+  return Stamp{publish(wanted, arrival), *device};
+}
+
+hal::Time ClockMapper::after_previous(hal::Time arrival) {
+  const bool first = last_out_ == hal::Time::min();
+  return last_out_ = first ? arrival : last_out_ + hal::Duration(1);
+}
+
+void ClockMapper::restart() { begun_ = false; }
+
+// Sees forward steps, wraps and losses; an older stamp gives nothing, a much older one an epoch.
+std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time arrival) {
+  if (!begun_) {
+    begin(raw_ns, arrival);
+    return raw_ns;
+  }
+  std::int64_t delta = raw_ns - last_raw_;
+  const std::int64_t modulus = model_.modulus.count();
+  if (modulus > 0) {
+    delta = ((delta % modulus) + modulus) % modulus;
+    if (delta > modulus / 2) delta -= modulus;
+    const std::int64_t gap = (arrival - last_arrival_).count();
+    if (gap > modulus / 2) delta += (gap - delta + modulus / 2) / modulus * modulus;
+  }
+  if (delta == 0 && model_.quantum.count() == 0) return std::nullopt;
+  if (delta < 0 && delta > -kJump) return std::nullopt;
+  const std::int64_t device = unwrapped_ + delta;
+  const std::int64_t delay = hal::to_ns(arrival) - device - origin_delay_;
+  const bool jumped =
+      static_cast<double>(delay) < predicted(device - origin_device_) - static_cast<double>(kJump);
+  if (delta < 0 || jumped) {
+    begin(raw_ns, arrival);
+    return raw_ns;
+  }
+  return device;
+}
+
+// A clock that counts in steps of `quantum` is cut, not noisy: the true time lies within the step.
+// Nominal periods carry it on, and the step keeps them honest.
+std::int64_t ClockMapper::smooth(std::int64_t device_ns) {
+  const std::int64_t quantum = model_.quantum.count(), period = model_.period.count();
+  if (quantum == 0 || period == 0) return device_ns;
+  const std::int64_t moved = device_ns - unwrapped_;
+  const std::int64_t periods = std::max<std::int64_t>(1, (moved + period / 2) / period);
+  return std::clamp(smoothed_ + periods * period, device_ns, device_ns + quantum - 1);
+}
+
+void ClockMapper::begin(std::int64_t device_ns, hal::Time arrival) {
+  if (last_out_ != hal::Time::min()) ++health_.epoch;
+  begun_ = true;
+  health_.locked = false;
+  unwrapped_ = smoothed_ = device_ns;
+  if (model_.quantum.count() > 0) smoothed_ = device_ns - model_.period.count();
+  origin_device_ = device_ns;
+  origin_delay_ = hal::to_ns(arrival) - device_ns;
+  offset_ = skew_ = 0;
+  blocks_ = next_block_ = refused_ = 0;
+  block_start_ = 0;
+  block_empty_ = true;
+  above_since_ = -1;
+}
+
+void ClockMapper::observe(Pair pair) {
+  const double above = static_cast<double>(pair.delay) - predicted(pair.device);
+  if (above > static_cast<double>(kJump)) {  // a stalled host, or a clock that went back slowly
+    if (above_since_ < 0) above_since_ = pair.device;
+    if (pair.device - above_since_ > kStallLimit) {
+      const std::int64_t device = pair.device + origin_device_;
+      begin(device, hal::from_ns(pair.delay + origin_delay_ + device));
+      return;
+    }
+  } else {
+    above_since_ = -1;
+  }
+  if (pair.device - block_start_ >= kBlock) {
+    if (!block_empty_) end_block();
+    block_start_ = pair.device;
+    block_empty_ = true;
+  }
+  const auto height = [this](const Pair& p) {
+    return static_cast<double>(p.delay) - skew_ * static_cast<double>(p.device);
+  };
+  if (block_empty_ || height(pair) < height(best_)) best_ = pair;
+  block_empty_ = false;
+  if (above < 0) offset_ += above;  // a stamp is never later than its arrival
+}
+
+void ClockMapper::end_block() {
+  const double above = static_cast<double>(best_.delay) - predicted(best_.device);
+  if (blocks_ >= kLockBlocks && above > kStalledBlock && refused_ < kMostRefused) {
+    ++refused_;
+    return;
+  }
+  refused_ = 0;
+  ring_[next_block_] = best_;
+  next_block_ = (next_block_ + 1) % kBlocks;
+  blocks_ = std::min(blocks_ + 1, kBlocks);
+  health_.locked = true;
+  fit();
+}
+
+void ClockMapper::fit() {
+  const auto line = [this](double ceiling) {
+    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    const double x0 = static_cast<double>(ring_[0].device);
+    for (std::size_t i = 0; i < blocks_; ++i) {
+      const double x = static_cast<double>(ring_[i].device) - x0;
+      const double y = static_cast<double>(ring_[i].delay);
+      if (y - predicted(ring_[i].device) > ceiling) continue;
+      n += 1, sx += x, sy += y, sxx += x * x, sxy += x * y;
+    }
+    const double spread = n * sxx - sx * sx;
+    if (n >= 2 && spread > 0) {
+      skew_ = std::clamp((n * sxy - sx * sy) / spread, -model_.max_skew, model_.max_skew);
+    }
+  };
+  const auto lowest_and_highest = [this] {
+    double low = INFINITY, high = -INFINITY;
+    for (std::size_t i = 0; i < blocks_; ++i) {
+      const double residual =
+          static_cast<double>(ring_[i].delay) - skew_ * static_cast<double>(ring_[i].device);
+      low = std::min(low, residual);
+      high = std::max(high, residual);
+    }
+    return std::pair(low, high);
+  };
+  if (blocks_ >= kLockBlocks) {
+    line(INFINITY);
+    offset_ = lowest_and_highest().first;
+    line(kTrim);
+  }
+  const auto [low, high] = lowest_and_highest();
+  offset_ = low;
+  health_.residual = hal::Duration(std::llround(high - low));
+}
+
+hal::Time ClockMapper::publish(hal::Time wanted, hal::Time arrival) {
+  hal::Time at = std::min(wanted, arrival);
+  if (at <= last_out_) {
+    at = last_out_ + kNudge;
+    ++health_.nudged;
+  }
+  last_out_ = at;
+  return at;
+}
+
+}  // namespace drivers

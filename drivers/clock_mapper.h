@@ -1,0 +1,96 @@
+// Device time to inner time: jittery arrivals in, steady stamps out.
+//
+// Method: block-minimum line fit. Arrival noise is one-sided (nothing arrives early), so the
+// information is in the minima: the best pair of each second of device time enters a ring of 30,
+// a line is fitted through the ring, and its lowest point sets the offset. Constant memory, O(1)
+// per sample. Compare: Zhang, Liu, Xia, "Clock synchronization algorithms for network
+// measurements", INFOCOM 2002; Olson, "A passive solution to the sensor synchronization problem",
+// IROS 2010.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "hal/time.h"
+
+namespace drivers {
+
+struct ClockModel {
+  hal::Duration modulus{};   // the stamp wraps here; 0: never
+  hal::Duration quantum{};   // the stamp is cut to this; 0: fine
+  hal::Duration period{};    // nominal, between two stamps; smooths a coarse clock
+  double max_skew = 300e-6;  // crystals; kCountedSkew where time is counted, not sent
+};
+
+inline constexpr double kCountedSkew = 5e-2;
+
+struct ClockHealth {
+  std::int64_t offset_ns = 0;  // inner minus device time at the newest stamp
+  double drift_ppm = 0;
+  hal::Duration residual{};  // highest above lowest block of the newest fit
+  std::uint32_t epoch = 0;   // counts restarts and jumps of the device clock
+  std::uint64_t stale = 0;   // stamps that did not advance: dropped
+  std::uint64_t nudged = 0;  // stamps moved by 1 us to keep them increasing
+  bool locked = false;       // false: stamps are coarse
+};
+
+class ClockMapper {
+ public:
+  explicit ClockMapper(const ClockModel& model) : model_(model) {}
+
+  struct Stamp {
+    hal::Time at;            // strictly increasing, never later than `arrival`
+    std::int64_t device_ns;  // unwrapped
+  };
+  // `raw_ns` as the device sent it; `arrival` less the constant part of the latency. Empty when
+  // the stamp is older than or equal to the one before.
+  std::optional<Stamp> map(std::int64_t raw_ns, hal::Time arrival);
+  // For packets without a stamp: at `arrival`, but after the one before.
+  hal::Time unstamped(hal::Time arrival) { return publish(arrival, arrival); }
+  // For packets that belong to the measurement of the one before.
+  hal::Time after_previous(hal::Time arrival);
+  // The device or its port restarted: the next stamp begins anew. An epoch only if it had begun.
+  void restart();
+  bool counted() const { return model_.max_skew >= kCountedSkew; }  // no clock of its own
+  const ClockHealth& health() const { return health_; }
+
+ private:
+  struct Pair {
+    std::int64_t device = 0;  // since the epoch's first stamp, ns
+    std::int64_t delay = 0;   // arrival minus device, since the epoch's first pair, ns
+  };
+  static constexpr std::size_t kBlocks = 30;
+  static constexpr std::size_t kLockBlocks = 8;
+
+  std::optional<std::int64_t> unwrap(std::int64_t raw_ns, hal::Time arrival);
+  std::int64_t smooth(std::int64_t device_ns);
+  void begin(std::int64_t device_ns, hal::Time arrival);
+  void observe(Pair pair);
+  void end_block();
+  void fit();
+  double predicted(std::int64_t device) const {
+    return offset_ + skew_ * static_cast<double>(device);
+  }
+  hal::Time publish(hal::Time wanted, hal::Time arrival);
+
+  const ClockModel model_;
+  ClockHealth health_;
+  bool begun_ = false;
+  std::int64_t last_raw_ = 0, unwrapped_ = 0;  // unwrapped_ of the newest stamp
+  std::int64_t smoothed_ = 0;
+  hal::Time last_arrival_{};
+  std::int64_t origin_device_ = 0;  // first stamp and first delay of the epoch
+  std::int64_t origin_delay_ = 0;
+  std::int64_t newest_ = 0;       // device time since the origin
+  double offset_ = 0, skew_ = 0;  // delay = offset_ + skew_ * device, relative to the origin
+  std::array<Pair, kBlocks> ring_{};
+  std::size_t blocks_ = 0, next_block_ = 0, refused_ = 0;
+  std::int64_t block_start_ = 0;
+  Pair best_{};
+  bool block_empty_ = true;
+  std::int64_t above_since_ = -1;  // device time since when delays are far above the model
+  hal::Time last_out_ = hal::Time::min();
+};
+
+}  // namespace drivers

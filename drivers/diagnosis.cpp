@@ -1,0 +1,119 @@
+#include "drivers/diagnosis.h"
+
+#include <cstring>
+
+namespace drivers {
+namespace {
+
+struct Seen {
+  std::uint64_t bytes, frames, rejected;
+};
+
+Seen since_open(const Evidence& e) {
+  return {e.now.bytes - e.at_open.bytes, e.now.frames - e.at_open.frames,
+          e.now.rejected - e.at_open.rejected};
+}
+
+}  // namespace
+
+Cause cause_of(const Evidence& e) {
+  const Seen seen = since_open(e);
+  if (seen.bytes == 0) return Cause::no_bytes;
+  if (seen.frames == 0) return seen.rejected > 1 ? Cause::bad_checksums : Cause::mismatch;
+  if (seen.rejected > seen.frames) return Cause::bad_checksums;
+  if (e.step) return Cause::no_answer;
+  return e.was_streaming ? Cause::no_bytes : Cause::no_packets;
+}
+
+Cause cause_of(const hal::Error& error) {
+  switch (error.code) {
+    case hal::Errc::permission:
+      return Cause::permission;
+    case hal::Errc::busy:
+      return Cause::port_busy;
+    case hal::Errc::closed:
+    case hal::Errc::io:
+    case hal::Errc::no_space:
+      return Cause::hang_up;
+    case hal::Errc::not_found:
+    case hal::Errc::timeout:
+    case hal::Errc::bad_config:
+    case hal::Errc::unsupported:
+      return Cause::no_port;
+  }
+  return Cause::no_port;
+}
+
+hal::Text<192> in_words(const Evidence& e) {
+  const Seen seen = since_open(e);
+  hal::Text<48> rate;
+  if (e.baud > 0) rate.print(" at %d baud", e.baud);
+  const char* const lead = e.step ? e.step : "";
+  const char* const link = e.step ? "; " : "";
+  switch (cause_of(e)) {
+    case Cause::no_bytes:
+      return e.was_streaming
+                 ? hal::Text<192>::of(
+                       "%s%sit fell silent while the port stayed open: power or cable?", lead, link)
+                 : hal::Text<192>::of("%s%sno byte%s: power, cable, RX and TX swapped?", lead, link,
+                                      rate.c_str());
+    case Cause::mismatch:
+      return hal::Text<192>::of(
+          "%s%s%llu bytes%s but no frame: another device, protocol or baud rate?", lead, link,
+          static_cast<unsigned long long>(seen.bytes), rate.c_str());
+    case Cause::bad_checksums:
+      return hal::Text<192>::of(
+          "%s%s%llu frames damaged, %llu good%s: baud rate, cable or supply voltage?", lead, link,
+          static_cast<unsigned long long>(seen.rejected),
+          static_cast<unsigned long long>(seen.frames), rate.c_str());
+    case Cause::no_packets:
+      return hal::Text<192>::of("%llu frames but no measurement in them: wrong mode or model?",
+                                static_cast<unsigned long long>(seen.frames));
+    default:
+      return hal::Text<192>::of("%s", lead);
+  }
+}
+
+hal::Text<192> in_words(const hal::Error& error) {
+  hal::Text<192> words;
+  if (!error.detail.empty()) {
+    words.print("%s", error.detail.c_str());
+  } else if (error.sys != 0) {
+    words.print("%s: %s", error.where, std::strerror(error.sys));
+  } else {
+    words.print("%s", error.where);
+  }
+  return words;
+}
+
+const char* name(Cause cause) {
+  switch (cause) {
+    case Cause::none:
+      return "none";
+    case Cause::no_port:
+      return "no_port";
+    case Cause::permission:
+      return "permission";
+    case Cause::port_busy:
+      return "port_busy";
+    case Cause::hang_up:
+      return "hang_up";
+    case Cause::no_bytes:
+      return "no_bytes";
+    case Cause::mismatch:
+      return "mismatch";
+    case Cause::bad_checksums:
+      return "bad_checksums";
+    case Cause::no_answer:
+      return "no_answer";
+    case Cause::refused:
+      return "refused";
+    case Cause::device_reset:
+      return "device_reset";
+    case Cause::no_packets:
+      return "no_packets";
+  }
+  return "?";
+}
+
+}  // namespace drivers

@@ -1,0 +1,21 @@
+// Why a device does not stream: the cause and its words, from what ports and framers saw.
+#pragma once
+
+#include "drivers/driver.h"
+
+namespace drivers {
+
+struct Evidence {
+  FramerStats at_open, now;
+  int baud;            // 0: not a serial line
+  bool was_streaming;  // it had been streaming before this
+  const char* step;    // what the dialogue complains of; null: nothing
+};
+
+Cause cause_of(const Evidence&);
+Cause cause_of(const hal::Error&);
+hal::Text<192> in_words(const Evidence&);
+hal::Text<192> in_words(const hal::Error&);
+const char* name(Cause);
+
+}  // namespace drivers

@@ -1,0 +1,77 @@
+// The seam between a device and everything above it: bytes, time and port events in; packets,
+// bytes and port requests out.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "drivers/clock_mapper.h"
+#include "drivers/framer.h"
+#include "drivers/options.h"
+#include "drivers/packet.h"
+#include "hal/port.h"
+
+namespace drivers {
+
+// Why a device does not stream, as far as its bytes and ports tell.
+enum class Cause : std::uint8_t {
+  none,
+  no_port,        // no such path, address refused
+  permission,     // the port is there, but not for us
+  port_busy,      // somebody else holds it
+  hang_up,        // unplugged, or the peer closed
+  no_bytes,       // the port is open and nothing comes
+  mismatch,       // bytes, but no frame: another protocol or another baud rate
+  bad_checksums,  // frames, but most of them damaged
+  no_answer,      // a step of the dialogue was not answered
+  refused,        // the device answered that it will not
+  device_reset,   // the device restarted by itself
+  no_packets,     // frames or answers, but no measurement
+};
+
+// One driver's account of itself. Counters only grow.
+//   framing.bytes = framing.frame_bytes + framing.garbage_bytes + pending
+//   framing.frames = replies + packets + stale + unwanted + silent_frames + undecodable
+struct Health {
+  State state = State::idle;
+  Cause cause = Cause::none;
+  hal::Text<192> why{};   // the cause in words: what, where, and the remedy
+  const char* step = "";  // of the dialogue, while one is being held
+  FramerStats framing;
+  std::uint64_t pending = 0;        // bytes in the framers
+  std::uint64_t packets = 0;        // delivered
+  std::uint64_t replies = 0;        // frames that answered a step of the dialogue
+  std::uint64_t silent_frames = 0;  // intact frames that carry no measurement
+  std::uint64_t undecodable = 0;    // intact frames whose content makes no sense
+  std::uint64_t stale = 0;          // packets whose stamp did not advance
+  std::uint64_t unwanted = 0;       // packets while a start or stop script was being held
+  std::uint64_t faults = 0;         // ends of streaming or of an attempt to start
+  std::uint64_t resets = 0;         // restarts of the device that it announced
+  ClockHealth clock;
+  hal::Time last_byte{}, last_packet{};  // arrivals
+};
+
+// What a driver is built from.
+struct DriverSetup {
+  SensorId first_sensor = 0;  // output k of the registry row is sensor first_sensor + k
+  int baud = 0;               // of the data channel; 0: not a serial line
+  std::optional<hal::Duration> fixed_latency{};                  // empty: the wire time of a frame
+  std::array<std::unique_ptr<hal::Port>, kMaxChannels> ports{};  // by Channel; unused: null
+  PacketSink* sink = nullptr;                                    // outlives the driver
+};
+
+// A driver is passive: it acts only when called, and it is told what time it is.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  virtual void start(hal::Time now) = 0;
+  virtual void tick(hal::Time now) = 0;  // about every 20 ms
+  virtual void stop(hal::Time now) = 0;  // begins the device's own stop; stopped() tells the end
+  virtual bool stopped() const = 0;
+  virtual bool drained() const = 0;  // every port was read empty the last time
+  virtual Health health() const = 0;
+  virtual std::span<const std::unique_ptr<hal::Port>> ports() const = 0;
+};
+
+}  // namespace drivers

@@ -1,0 +1,138 @@
+// Cuts arriving bytes into checked frames. The one place that resynchronises: a device only says
+// how its frames look.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "hal/port.h"
+
+namespace drivers {
+
+using hal::Bytes;
+
+enum class Channel : std::uint8_t { data, control, imu };
+inline constexpr std::size_t kMaxChannels = 3;
+
+struct Frame {
+  Bytes bytes;                // valid only during the call that delivers it
+  hal::Time first_at{};       // arrival of bytes[0]
+  hal::Time last_at{};        // arrival of the last byte
+  std::uint32_t skipped = 0;  // bytes that were thrown away since the frame before
+  Channel channel = Channel::data;
+};
+
+inline constexpr std::size_t kNotAFrame = 0;
+inline constexpr std::size_t kNeedMore = static_cast<std::size_t>(-1);
+
+// How frames of one channel look. An object, since what follows may depend on what was answered.
+template <class F>
+concept Framing = requires(F f, Bytes b) {
+  { F::kMaxFrame } -> std::convertible_to<std::size_t>;
+  // Length of the frame that starts at b[0]; kNotAFrame; or kNeedMore. `b` holds at least one byte.
+  { f.measure(b) } -> std::same_as<std::size_t>;
+  { f.intact(b) } -> std::same_as<bool>;  // does the checksum of this whole frame agree?
+};
+
+// bytes = frame_bytes + garbage_bytes + what is pending. Counters only grow.
+struct FramerStats {
+  std::uint64_t bytes = 0, frames = 0, frame_bytes = 0;
+  std::uint64_t rejected = 0;       // looked like a frame, its checksum did not agree
+  std::uint64_t garbage_bytes = 0;  // thrown away one by one while looking for a frame
+};
+
+template <Framing F>
+class StreamFramer {
+ public:
+  // Calls `on_frame(const Frame&)` for each frame that `chunk` completes, in order.
+  template <class OnFrame>
+  void feed(F& framing, const hal::Chunk& chunk, OnFrame&& on_frame) {
+    stats_.bytes += chunk.bytes.size();
+    for (std::size_t taken = 0; taken < chunk.bytes.size();) {
+      const std::size_t old = size_;
+      const std::size_t n = std::min(chunk.bytes.size() - taken, buffer_.size() - size_);
+      std::memcpy(&buffer_[size_], &chunk.bytes[taken], n);
+      size_ += n;
+      // Arrival of buffer_[i]. A late read makes bytes look newer than they are, so line time
+      // counted back from it may reach before bytes that are here already: never behind those.
+      const auto arrival_of = [&](std::size_t i) {
+        if (i >= old) return std::max(chunk.at(taken + i - old), newest_at_);
+        return std::min(pending_at_ + chunk.per_byte * static_cast<std::int64_t>(i), newest_at_);
+      };
+      scan(framing, on_frame, arrival_of, false);
+      taken += n;
+      newest_at_ = std::max(chunk.at(taken - 1), newest_at_);
+    }
+  }
+
+  // No more bytes will come: a framing that asked for more may decide on what there is (see
+  // measure_last). What stays undecided stays pending.
+  template <class OnFrame>
+  void finish(F& framing, OnFrame&& on_frame) {
+    scan(
+        framing, on_frame, [this](std::size_t) { return newest_at_; }, true);
+  }
+
+  // Forgets what is pending, counted as garbage.
+  void reset() {
+    stats_.garbage_bytes += size_;
+    size_ = 0;
+    skipped_ = 0;
+  }
+  const FramerStats& stats() const { return stats_; }
+  std::size_t pending() const { return size_; }
+
+ private:
+  static std::size_t measure(F& framing, Bytes rest, bool last) {
+    if constexpr (requires { framing.measure_last(rest); }) {
+      if (last) return framing.measure_last(rest);
+    }
+    return framing.measure(rest);
+  }
+
+  template <class OnFrame, class ArrivalOf>
+  void scan(F& framing, OnFrame&& on_frame, ArrivalOf&& arrival_of, bool last) {
+    std::size_t pos = 0;
+    while (pos < size_) {
+      const Bytes rest(&buffer_[pos], size_ - pos);
+      const std::size_t want = measure(framing, rest, last);
+      const bool undecided = want == kNeedMore && rest.size() < F::kMaxFrame;
+      const bool arriving = want <= F::kMaxFrame && want > rest.size();
+      if (undecided || arriving) break;
+      const bool plausible = want != kNotAFrame && want <= F::kMaxFrame;
+      if (plausible && framing.intact(rest.first(want))) {
+        deliver(rest.first(want), arrival_of(pos), arrival_of(pos + want - 1), on_frame);
+        pos += want;
+      } else {
+        stats_.rejected += plausible;
+        ++stats_.garbage_bytes;
+        ++skipped_;
+        ++pos;  // one byte only: a good frame may start inside the bad one
+      }
+    }
+    if (pos < size_) pending_at_ = arrival_of(pos);
+    std::memmove(buffer_.data(), buffer_.data() + pos, size_ - pos);
+    size_ -= pos;
+  }
+
+  template <class OnFrame>
+  void deliver(Bytes bytes, hal::Time first, hal::Time last, OnFrame&& on_frame) {
+    ++stats_.frames;
+    stats_.frame_bytes += bytes.size();
+    on_frame(Frame{bytes, first, last, std::exchange(skipped_, 0)});
+  }
+
+  // Twice, so that moving the rest to the front is rare and never needed for one frame.
+  std::array<std::byte, 2 * F::kMaxFrame> buffer_;
+  std::size_t size_ = 0;
+  std::uint32_t skipped_ = 0;
+  hal::Time pending_at_{};  // arrival of buffer_[0]
+  hal::Time newest_at_{};   // arrival of the newest byte of all
+  FramerStats stats_;
+};
+
+}  // namespace drivers

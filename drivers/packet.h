@@ -1,0 +1,63 @@
+// What drivers produce: the only thing of drivers/ that the data path of collation/ sees.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "drivers/lifecycle.h"
+#include "hal/time.h"
+
+namespace drivers {
+
+using SensorId = std::uint8_t;  // index of an output in the configured list
+
+struct Beam {
+  float angle;      // rad, counter-clockwise seen from above, 0 = the device's front; any turn
+  float range;      // m; 0 = no return
+  float intensity;  // the device's own number; meaningless unless the slice has intensities
+};
+
+// Consecutive beams of one 2D lidar in the order of acquisition, measured at a constant step: a
+// part of a turn or a whole scan. `beams` is valid only during the call that delivers it.
+struct ScanSlice {
+  hal::Time first{};         // when beams[0] was measured
+  hal::Duration step{};      // between two beams
+  bool starts_turn = false;  // the device passed its turn boundary within or just before this slice
+  bool has_intensity = false;
+  std::optional<std::int64_t> device_ns{};  // the frame's own stamp, unwrapped, unmapped
+  std::span<const Beam> beams{};
+
+  hal::Time last() const { return first + step * (static_cast<std::int64_t>(beams.size()) - 1); }
+};
+
+// What an inertial sensor sent together. Body axes forward-left-up, world east-north-up.
+struct ImuSample {
+  using Vector = std::array<double, 3>;
+  hal::Time at{};
+  std::optional<std::int64_t> device_ns{};
+  std::optional<Vector> accel{};                       // m/s^2, specific force: +9.8 up at rest
+  std::optional<Vector> gyro{};                        // rad/s
+  std::optional<std::array<double, 4>> orientation{};  // x y z w, body to world
+  std::optional<Vector> mag{};                         // T
+  std::optional<double> pressure{};                    // Pa
+  std::optional<double> temperature{};                 // deg C
+  std::optional<Vector> delta_velocity{};              // m/s over the device's interval
+  std::optional<Vector> delta_angle{};                 // rad over the device's interval
+};
+
+using Packet = std::variant<ScanSlice, ImuSample>;
+
+class PacketSink {
+ public:
+  // `arrival`: of the packet's last byte. Stamps of one sensor strictly increase.
+  virtual void on_packet(SensorId, const Packet&, hal::Time arrival) = 0;
+  virtual void on_state(SensorId, State, hal::Time now) = 0;
+
+ protected:
+  ~PacketSink() = default;
+};
+
+}  // namespace drivers

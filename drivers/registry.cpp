@@ -1,0 +1,25 @@
+#include "drivers/registry.h"
+
+#include <algorithm>
+#include <array>
+
+#include "drivers/ldrobot/ldrobot.h"
+
+namespace drivers {
+
+std::span<const Row> all() {
+  static const std::array kRows{
+      Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
+          StampOf::last_beam, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
+          make_decoder<Ldrobot>},
+  };
+  return kRows;
+}
+
+const Row* find(std::string_view name) {
+  const auto rows = all();
+  const auto found = std::ranges::find(rows, name, &Row::name);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace drivers

@@ -1,0 +1,42 @@
+// Every device this build can drive. A driver joins by one row in registry.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "drivers/decoder.h"
+#include "drivers/driver.h"
+
+namespace drivers {
+
+enum class Kind : std::uint8_t { lidar, imu };
+
+// Which instant a frame's stamp or arrival is tied to.
+enum class StampOf : std::uint8_t { first_beam, last_beam, sync, frame_end };
+
+// What a device may produce at most with these options: the budgets of memory, line and latency.
+struct Figures {
+  double packets_hz = 0;
+  double turns_hz = 0;             // lidars: whole turns or scans
+  std::size_t beams_per_turn = 0;  // lidars
+  double bytes_per_s = 0;          // on the wire
+  hal::Duration delivery{};        // longest time from a packet's last beam to its last byte sent
+};
+
+struct Row {
+  std::string_view name;  // as written in the configuration
+  Kind kind;
+  std::string_view models;  // for people
+  int default_baud;         // 0: not a serial device
+  StampOf stamp_of;
+  std::span<const OptionSpec> options;
+  Figures (*figures)(const Options&);
+  std::unique_ptr<Driver> (*make)(const Options&, DriverSetup);
+  std::unique_ptr<Decoder> (*make_decoder)(const Options&, int baud, PacketSink&);
+};
+
+std::span<const Row> all();
+const Row* find(std::string_view name);  // null when unknown
+
+}  // namespace drivers

@@ -1,0 +1,80 @@
+// Fields and checks of frames. Offsets are the caller's to keep within the frame.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "hal/bytes.h"
+
+namespace drivers::wire {
+
+using hal::Bytes;
+
+constexpr std::uint8_t u8(Bytes b, std::size_t at) { return std::to_integer<std::uint8_t>(b[at]); }
+
+// Little-endian.
+constexpr std::uint16_t u16(Bytes b, std::size_t at) {
+  return static_cast<std::uint16_t>(u8(b, at) | u8(b, at + 1) << 8);
+}
+constexpr std::uint32_t u32(Bytes b, std::size_t at) {
+  return u16(b, at) | static_cast<std::uint32_t>(u16(b, at + 2)) << 16;
+}
+constexpr std::uint64_t u64(Bytes b, std::size_t at) {
+  return u32(b, at) | static_cast<std::uint64_t>(u32(b, at + 4)) << 32;
+}
+
+// Big-endian.
+constexpr std::uint16_t u16be(Bytes b, std::size_t at) {
+  return static_cast<std::uint16_t>(u8(b, at) << 8 | u8(b, at + 1));
+}
+constexpr std::uint32_t u32be(Bytes b, std::size_t at) {
+  return static_cast<std::uint32_t>(u16be(b, at)) << 16 | u16be(b, at + 2);
+}
+constexpr std::uint64_t u64be(Bytes b, std::size_t at) {
+  return static_cast<std::uint64_t>(u32be(b, at)) << 32 | u32be(b, at + 4);
+}
+constexpr float f32be(Bytes b, std::size_t at) { return std::bit_cast<float>(u32be(b, at)); }
+constexpr double f64be(Bytes b, std::size_t at) { return std::bit_cast<double>(u64be(b, at)); }
+
+constexpr std::uint8_t xor8(Bytes b, std::uint8_t start = 0) {
+  for (const std::byte byte : b) start ^= std::to_integer<std::uint8_t>(byte);
+  return start;
+}
+
+// CRC-8, MSB first, start value 0, no final xor.
+template <std::uint8_t kPolynomial>
+constexpr std::uint8_t crc8(Bytes b) {
+  constexpr auto kTable = [] {
+    std::array<std::uint8_t, 256> table{};
+    for (unsigned i = 0; i < 256; ++i) {
+      unsigned crc = i;
+      for (int bit = 0; bit < 8; ++bit) crc = crc & 0x80 ? (crc << 1) ^ kPolynomial : crc << 1;
+      table[i] = static_cast<std::uint8_t>(crc);
+    }
+    return table;
+  }();
+  std::uint8_t crc = 0;
+  for (const std::byte byte : b) crc = kTable[crc ^ std::to_integer<std::uint8_t>(byte)];
+  return crc;
+}
+
+// CRC-32 (IEEE 802.3, reflected 0x04C11DB7) without the final inversion, to be continued: start
+// with 0xFFFFFFFF, invert the result of the last part.
+constexpr std::uint32_t crc32_part(Bytes b, std::uint32_t crc) {
+  constexpr auto kTable = [] {
+    std::array<std::uint32_t, 256> table{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t c = i;
+      for (int bit = 0; bit < 8; ++bit) c = c & 1 ? 0xEDB88320u ^ (c >> 1) : c >> 1;
+      table[i] = c;
+    }
+    return table;
+  }();
+  for (const std::byte byte : b) {
+    crc = kTable[(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xFF] ^ (crc >> 8);
+  }
+  return crc;
+}
+
+}  // namespace drivers::wire
