@@ -1,5 +1,7 @@
 #include "test/sim/device_clock.h"
 
+#include <algorithm>
+
 namespace sim {
 
 std::int64_t DeviceClock::count(hal::Time t) const {
@@ -13,12 +15,16 @@ std::int64_t DeviceClock::stamp(hal::Time t) {
   if (jitter_.count() == 0) return exact;
   const auto half = static_cast<double>(jitter_.count());
   const std::int64_t moved = exact + static_cast<std::int64_t>(random_.uniform(-half, half));
-  return moved < 0 ? 0 : moved;
+  return std::max<std::int64_t>(0, moved);
 }
 
 void DeviceClock::restart(hal::Time t, std::int64_t value_ns) {
   since_ = t;
   value_ns_ = value_ns;
+}
+
+void DeviceClock::jump(hal::Time t, hal::Duration by) {
+  restart(t, std::max<std::int64_t>(0, count(t) + by.count()));
 }
 
 void DeviceClock::set_drift(hal::Time t, double ppm) {

@@ -21,7 +21,7 @@ class DeviceClock {
   double true_ns(double nominal_ns) const { return nominal_ns / (1.0 + drift_); }
 
   void restart(hal::Time t, std::int64_t value_ns = 0);
-  void jump(hal::Duration by) { value_ns_ += by.count(); }
+  void jump(hal::Time t, hal::Duration by);   // never below zero
   void set_drift(hal::Time t, double ppm);    // positive: the device runs fast
   void set_jitter(hal::Duration half_width);  // uniform in [-half_width, +half_width]
 
