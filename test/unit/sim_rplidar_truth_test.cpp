@@ -1,5 +1,4 @@
-// Decodes what the simulated RPLIDAR sends with small decoders written from the protocol text
-// alone, and compares every sample with the recorded truth.
+// Every sample that the simulated RPLIDAR sends, decoded and compared with the recorded truth.
 #include "test/support/harness.h"
 
 #include <algorithm>
@@ -10,159 +9,13 @@
 
 #include "test/sim/room.h"
 #include "test/sim/rplidar_model.h"
+#include "test/unit/sim_rplidar_decoders.h"
 
 using namespace std::chrono_literals;
 using sim::ByteVector;
-
-namespace {
-
-struct Point {
-  double deg;  // clockwise
-  double mm;   // 0 = no return
-  double tolerance_mm;
-};
-
-unsigned u(const ByteVector& b, std::size_t at, unsigned count) {
-  unsigned v = 0;
-  for (unsigned i = 0; i < count; ++i) v |= std::to_integer<unsigned>(b[at + i]) << (8 * i);
-  return v;
-}
-
-int signed10(unsigned v) { return v < 512 ? static_cast<int>(v) : static_cast<int>(v) - 1024; }
-
-void check_capsule(const ByteVector& b) {
-  unsigned check = 0;
-  for (std::size_t i = 2; i < b.size(); ++i) check ^= u(b, i, 1);
-  LONGS_EQUAL(0xA0 | (check & 15), u(b, 0, 1));
-  LONGS_EQUAL(0x50 | (check >> 4), u(b, 1, 1));
-}
-
-double start_deg(const ByteVector& b, std::size_t at) { return (u(b, at, 2) & 0x7FFF) / 64.0; }
-
-double step_deg(const ByteVector& b, const ByteVector& next, std::size_t at, double samples) {
-  const double advance = start_deg(next, at) - start_deg(b, at);
-  return (advance < 0 ? advance + 360.0 : advance) / samples;
-}
-
-std::vector<Point> decode_standard(const ByteVector& b) {
-  std::vector<Point> points;
-  for (std::size_t at = 0; at + 5 <= b.size(); at += 5) {
-    LONGS_EQUAL(1, (u(b, at, 1) ^ (u(b, at, 1) >> 1)) & 1);
-    LONGS_EQUAL(1, u(b, at + 1, 1) & 1);
-    points.push_back({(u(b, at + 1, 2) >> 1) / 64.0, u(b, at + 3, 2) / 4.0, 0.125});
-  }
-  return points;
-}
-
-std::vector<Point> decode_express(const ByteVector& b, const ByteVector& next) {
-  check_capsule(b);
-  std::vector<Point> points;
-  for (unsigned k = 0; k < 32; ++k) {
-    const std::size_t cabin = 4 + 5 * (k / 2);
-    const unsigned word = u(b, cabin + 2 * (k % 2), 2);
-    const unsigned low = (u(b, cabin + 4, 1) >> (4 * (k % 2))) & 15;
-    const double offset = (low | (word & 3) << 4) / 8.0;
-    points.push_back(
-        {start_deg(b, 2) + k * step_deg(b, next, 2, 32) - offset, double(word >> 2), 0.5});
-  }
-  return points;
-}
-
-struct Major {
-  int mm;
-  int level;
-};
-
-Major decode_major(unsigned cabin) {
-  const int m = static_cast<int>(cabin & 0xFFF);
-  if (m < 512) return {m, 0};
-  if (m < 1280) return {512 + ((m - 512) << 1), 1};
-  if (m < 1792) return {2048 + ((m - 1280) << 2), 2};
-  if (m < 3328) return {4096 + ((m - 1792) << 3), 3};
-  return {16384 + ((m - 3328) << 4), 4};
-}
-
-double ultra_offset(int mm) {
-  const int q2 = 4 * mm;
-  if (q2 < 200) return 7.5;
-  const int k = 98361 / q2;
-  return (9150 - 64 * k - k * k * k / 98304) * 180.0 / sim::kPi / 65536.0;
-}
-
-std::vector<Point> decode_ultra(const ByteVector& b, const ByteVector& next) {
-  check_capsule(b);
-  std::vector<Point> points;
-  const auto add = [&](int mm, int level) {
-    const auto k = static_cast<double>(points.size());
-    const double nominal = start_deg(b, 2) + k * step_deg(b, next, 2, 96);
-    points.push_back({nominal - ultra_offset(mm), static_cast<double>(mm), 0.5 * (1 << level)});
-  };
-  for (unsigned i = 0; i < 32; ++i) {
-    const unsigned cabin = u(b, 4 + 4 * i, 4);
-    const Major major1 = decode_major(cabin);
-    const Major base2 = decode_major(i < 31 ? u(b, 8 + 4 * i, 4) : u(next, 4, 4));
-    const Major base1 = major1.mm == 0 && base2.mm != 0 ? base2 : major1;
-    const int p1 = signed10((cabin >> 12) & 0x3FF), p2 = signed10(cabin >> 22);
-    const auto predicted = [](Major base, int p) {
-      return p == -512 || p == 511 ? 0 : base.mm + p * (1 << base.level);
-    };
-    add(major1.mm, major1.level);
-    add(predicted(base1, p1), base1.level);
-    add(predicted(base2, p2), base2.level);
-  }
-  return points;
-}
-
-std::vector<Point> decode_dense(const ByteVector& b, const ByteVector& next) {
-  check_capsule(b);
-  std::vector<Point> points;
-  for (unsigned k = 0; k < 40; ++k)
-    points.push_back(
-        {start_deg(b, 2) + k * step_deg(b, next, 2, 40), double(u(b, 4 + 2 * k, 2)), 0.5});
-  return points;
-}
-
-std::vector<Point> decode_ultra_dense(const ByteVector& b, const ByteVector& next) {
-  check_capsule(b);
-  std::vector<Point> points;
-  for (unsigned k = 0; k < 64; ++k) {
-    const std::size_t cabin = 10 + 5 * (k / 2);
-    const unsigned high = (u(b, cabin + 4, 1) >> (4 * (k % 2))) & 15;
-    const unsigned v = u(b, cabin + 2 * (k % 2), 2) | high << 16;
-    const double mm[] = {(v & 0xFFC) / 4 * 2.0, (v & 0x1FFC) / 4 * 3.0 + 2046,
-                         (v & 0x3FFC) / 4 * 4.0 + 8187, (v & 0x7FFC) / 4 * 5.0 + 24567};
-    points.push_back(
-        {start_deg(b, 8) + k * step_deg(b, next, 8, 64), mm[v & 3], 1.0 + (v & 3) / 2.0});
-  }
-  return points;
-}
-
-std::vector<Point> decode_hq(const ByteVector& b) {
-  LONGS_EQUAL(0xA5, u(b, 0, 1));
-  std::vector<Point> points;
-  for (std::size_t k = 0; k < 96; ++k)
-    points.push_back({u(b, 9 + 8 * k, 2) * 90.0 / 16384, u(b, 11 + 8 * k, 4) / 4.0, 0.125});
-  return points;
-}
-
-std::vector<Point> decode(unsigned answer, const ByteVector& b, const ByteVector& next) {
-  switch (answer) {
-    case 0x81:
-      return decode_standard(b);
-    case 0x82:
-      return decode_express(b, next);
-    case 0x83:
-      return decode_hq(b);
-    case 0x84:
-      return decode_ultra(b, next);
-    case 0x85:
-      return decode_dense(b, next);
-    default:
-      return decode_ultra_dense(b, next);
-  }
-}
-
-}  // namespace
+using test::decode_rplidar;
+using test::field;
+using test::RplidarPoint;
 
 TEST_GROUP(SimRplidarTruth) {
   sim::DeviceClock clock{1};
@@ -207,13 +60,13 @@ TEST_GROUP(SimRplidarTruth) {
   void compare(unsigned answer) {
     CHECK_TRUE(packets.size() > 3);
     for (std::size_t i = 0; i + 1 < packets.size(); ++i) {
-      const std::vector<Point> points = decode(answer, packets[i], packets[i + 1]);
+      const std::vector<RplidarPoint> points = decode_rplidar(answer, packets[i], packets[i + 1]);
       LONGS_EQUAL(truth[i].beams.size(), points.size());
       for (std::size_t k = 0; k < points.size(); ++k) compare(points[k], truth[i].beams[k]);
       CHECK_TRUE(std::chrono::abs(sent[i] - truth[i].beams.back().at) <= 1ns);
     }
   }
-  void compare(const Point& point, const sim::TrueBeam& beam) {
+  void compare(const RplidarPoint& point, const sim::TrueBeam& beam) {
     const double apart = std::remainder(beam.angle + sim::radians(point.deg), sim::kTurn);
     DOUBLES_EQUAL(0.0, apart, 1e-9);
     DOUBLES_EQUAL(1000.0 * beam.range, point.mm, point.tolerance_mm + 1e-6);
@@ -331,7 +184,7 @@ TEST(SimRplidarTruth, OnlyTheFirstCapsuleCarriesTheFirstFlag) {
   start({}, 3);
   collect(1s);
   for (std::size_t i = 0; i < packets.size(); ++i)
-    LONGS_EQUAL(i == 0 ? 1 : 0, u(packets[i], 3, 1) >> 7);
+    LONGS_EQUAL(i == 0 ? 1 : 0, field(packets[i], 3, 1) >> 7);
 }
 
 TEST(SimRplidarTruth, TheStandardFlagFallsSomeDegreesBeforeTheFront) {
@@ -342,8 +195,8 @@ TEST(SimRplidarTruth, TheStandardFlagFallsSomeDegreesBeforeTheFront) {
     packets.clear(), sent.clear(), truth.clear();
     collect(1s);
     for (const ByteVector& b : packets) {
-      if ((u(b, 0, 1) & 1) == 0) continue;
-      const double deg = decode_standard(b)[0].deg;
+      if ((field(b, 0, 1) & 1) == 0) continue;
+      const double deg = decode_rplidar(0x81, b, b)[0].deg;
       CHECK_TRUE(deg > 351.0 && deg <= 359.5);
       lowest = std::min(lowest, deg);
       sum += deg;
@@ -373,8 +226,8 @@ TEST(SimRplidarTruth, TheHqFlagIsOnTheFirstNodeOfEachTurn) {
   unsigned turns = 0;
   for (const ByteVector& b : packets)
     for (std::size_t k = 0; k < 96; ++k) {
-      const double deg = u(b, 9 + 8 * k, 2) * 90.0 / 16384;
-      LONGS_EQUAL(deg < before, u(b, 16 + 8 * k, 1));
+      const double deg = field(b, 9 + 8 * k, 2) * 90.0 / 16384;
+      LONGS_EQUAL(deg < before, field(b, 16 + 8 * k, 1));
       turns += deg < before;
       before = deg;
     }
@@ -389,7 +242,7 @@ TEST(SimRplidarTruth, StampsAreTheDeviceClockAtTheFirstSampleInMicroseconds) {
     collect(100ms);
     for (std::size_t i = 0; i < packets.size(); ++i) {
       const std::int64_t exact = hal::to_ns(truth[i].beams[0].at) - started;
-      LONGS_EQUAL(exact / 1000, u(packets[i], at, 4));
+      LONGS_EQUAL(exact / 1000, field(packets[i], at, 4));
       LONGS_EQUAL(exact / 1000 * 1000, truth[i].device_ns);
     }
   };
@@ -402,8 +255,8 @@ TEST(SimRplidarTruth, TheUltraDenseStampWrapsAtThirtyTwoBitsAndTheTruthDoesNot) 
   CHECK_TRUE(device->clock_period() == hal::Duration(4'294'967'296'000));
   clock.restart(now, device->clock_period().count() - 10'000'000);
   collect(30ms);
-  CHECK_TRUE(u(packets.front(), 2, 4) > 0xFFFF0000U);
-  CHECK_TRUE(u(packets.back(), 2, 4) < 0x10000U);
+  CHECK_TRUE(field(packets.front(), 2, 4) > 0xFFFF0000U);
+  CHECK_TRUE(field(packets.back(), 2, 4) < 0x10000U);
   for (std::size_t i = 1; i < truth.size(); ++i)
     CHECK_TRUE(truth[i].device_ns > truth[i - 1].device_ns);
 }
