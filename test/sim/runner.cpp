@@ -10,8 +10,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "hal/clock.h"
 #include "test/sim/endpoint.h"
-#include "test/sim/inner_clock.h"
 #include "test/sim/player.h"
 #include "test/sim/transport.h"
 #include "test/sim/uart.h"
@@ -76,6 +76,7 @@ class Runner {
     const hal::Time end =
         options_.for_s > 0.0 ? ready_ + hal::from_seconds(options_.for_s) : kNever;
     while (!is_ended_) {
+      (void)clock_.sample_sleep();
       const hal::Time now = clock_.now();
       if (now >= end) break;
       const hal::Time due = std::min(player_->advance(now), end);
@@ -218,7 +219,7 @@ class Runner {
   }
 
   const RunOptions& options_;
-  InnerClock clock_;
+  hal::InnerClock clock_;
   const ModelRow* row_ = nullptr;
   std::unique_ptr<std::FILE, FileCloser> truth_file_;
   std::unique_ptr<TruthWriter> truth_;

@@ -24,7 +24,7 @@ class TcpTransport final : public Transport {
   ~TcpTransport() override { TcpTransport::close(); }
 
   hal::Status open() override {
-    const hal::Result<Endpoint> local = parse_endpoint(bind_, SOCK_STREAM);
+    hal::Result<Endpoint> local = parse_endpoint(bind_, SOCK_STREAM);
     if (!local) return local.error();
     listener_ = ::socket(local->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener_ < 0) return system_error("simulate: tcp socket", bind_);

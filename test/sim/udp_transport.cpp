@@ -19,11 +19,11 @@ class UdpTransport final : public Transport {
 
   hal::Status open() override {
     if (!to_text_.empty()) {
-      const hal::Result<Endpoint> to = parse_endpoint(to_text_, SOCK_DGRAM);
+      hal::Result<Endpoint> to = parse_endpoint(to_text_, SOCK_DGRAM);
       if (!to) return to.error();
       to_ = *to;
     }
-    const hal::Result<Endpoint> local = parse_endpoint(bind_, SOCK_DGRAM);
+    hal::Result<Endpoint> local = parse_endpoint(bind_, SOCK_DGRAM);
     if (!local) return local.error();
     fd_ = ::socket(local->family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd_ < 0) return system_error("simulate: udp socket", bind_);
