@@ -3,10 +3,11 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "collation/ordered_multi_queue.h"
-#include "hal/text.h"
+#include "hal/result.h"
 
 namespace collation {
 
@@ -50,6 +51,6 @@ struct WorstAge {
 WorstAge worst_age(std::span<const Channel> channels, std::size_t i);
 
 // "imu 26 ms: rear, adapter timer 16 + 10", as `check` prints it.
-hal::Text<160> describe(std::span<const Channel> channels, std::size_t i);
+std::string describe(std::span<const Channel> channels, std::size_t i);
 
 }  // namespace collation

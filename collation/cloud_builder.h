@@ -65,7 +65,7 @@ class CloudBuilder {
   // Calls emit(CloudPool::Lease) for each cloud that the slice completes, oldest first.
   template <class Sink>
   void add(const drivers::ScanSlice& slice, Sink&& emit) {
-    std::size_t next = begin(slice, ended_);
+    std::size_t next = begin(slice);
     if (ended_) emit(std::move(ended_));
     while (next < slice.beams.size()) {
       next = extend(slice, next);
@@ -89,18 +89,46 @@ class CloudBuilder {
   const CloudStats& stats() const { return stats_; }
 
  private:
-  struct Cut {
-    std::size_t turn;  // index of the first beam of a new turn, or the slice's size
-  };
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  using Counter = std::uint64_t CloudStats::*;
 
-  std::size_t begin(const drivers::ScanSlice& slice, CloudPool::Lease& ended);
+  std::size_t begin(const drivers::ScanSlice& slice);
   std::size_t extend(const drivers::ScanSlice& slice, std::size_t from);
+  std::size_t skip_overlap(const drivers::ScanSlice& slice);
+  std::size_t turn_boundary(const drivers::ScanSlice& slice) const;
+  std::size_t end_of_run(const drivers::ScanSlice& slice, std::size_t from) const;
+  bool is_cut_before(hal::Time at, std::size_t index);
+  void begin_turn(hal::Time at, hal::Duration length);
+  void begin_part(hal::Time at);
+  void reset_turn();
+  void open(const drivers::ScanSlice& slice, std::size_t from);
+  void append(const drivers::ScanSlice& slice, std::size_t from, std::size_t to);
+  void convert(const drivers::ScanSlice& slice, std::size_t from, std::size_t to);
+  Counter refusal(const drivers::Beam& beam, bool has_intensity) const;
   void close();
 
   const CloudOptions options_;
+  const Eigen::Vector3f x_axis_, y_axis_, origin_;  // of the sensor, in the tracking frame
   CloudPool& pool_;
+  const std::size_t capacity_;  // beams of one cloud
   CloudStats stats_;
+
+  // The open cloud. It has no lease when the pool was empty.
   CloudPool::Lease open_, ended_;
+  std::size_t count_ = 0;                   // beams in it; 0: no cloud is open
+  hal::BoundedVector<hal::Duration> ages_;  // by point: time since the cloud's first beam
+
+  // Where the device stands.
+  hal::Time last_ = hal::Time::min();  // of the last beam seen
+  hal::Duration last_step_{};
+  std::optional<float> last_angle_{};
+  std::size_t boundary_ = kNone;  // in the slice at work: the first beam of a new turn
+
+  hal::Time turn_start_{};
+  bool turn_is_whole_ = false;  // it began at a boundary
+  hal::Duration turn_length_;   // of the turn before; nominal until there was one
+  int part_ = 0;
+  hal::Time part_end_ = hal::Time::min();  // min: the next beam begins a turn
 };
 
 }  // namespace collation

@@ -26,6 +26,8 @@ class Collator {
 
   // Allocates. Refuses a trajectory, a sensor or a name that is already there and not finished.
   hal::Status add_trajectory(int trajectory, std::span<const CollatedSensor> sensors);
+  // Allocates. The trajectory is there and not finished.
+  hal::Status add_sensor(int trajectory, const CollatedSensor& sensor);
   // No more data of it; what is queued leaves as the order allows. Unknown or finished: misuse.
   void finish_trajectory(int trajectory);
   // One sensor of it was removed by a reload.
@@ -34,7 +36,7 @@ class Collator {
   void flush();
 
   // See OrderedMultiQueue for each of these.
-  void add(drivers::SensorId sensor, Datum&& datum, hal::Time arrival);
+  void add(Datum&& datum, hal::Time arrival);
   void progress(drivers::SensorId sensor, hal::Time floor, hal::Time arrival);
   void read_empty(drivers::SensorId sensor, hal::Time pass_began);
   void set_waiting(drivers::SensorId sensor, bool waiting, hal::Time now);
@@ -68,6 +70,8 @@ class Collator {
     bool known = false;
   };
 
+  Trajectory* find(int trajectory);
+  std::size_t order_for_new_trajectory();
   OrderedMultiQueue* order_of(drivers::SensorId sensor) const;
 
   const Policy policy_;

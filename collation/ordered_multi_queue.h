@@ -103,8 +103,8 @@ class OrderedMultiQueue {
   void flush();
 
   std::optional<Blocking> blocking() const { return blocking_; }
-  bool has_queue(drivers::SensorId sensor) const { return slot_of_[sensor] != kNoSlot; }
-  const QueueStats& stats(drivers::SensorId sensor) const;          // zeros for an unknown sensor
+  bool is_done(drivers::SensorId sensor) const;             // unknown, or finished and empty
+  const QueueStats& stats(drivers::SensorId sensor) const;  // zeros for an unknown sensor
   std::uint64_t unknown_sensor() const { return unknown_sensor_; }  // data without a queue
   std::uint64_t misuse() const { return misuse_; }  // calls that would abort Cartographer
   std::uint64_t held() const;
@@ -130,7 +130,6 @@ class OrderedMultiQueue {
   };
   enum class Choice : std::uint8_t { deliver, drop, block };
 
-  Queue* find(drivers::SensorId sensor);
   void index_slots();
   void update_front(std::size_t slot);
   bool passes_gate(Queue& queue, hal::Time at, hal::Time arrival);
@@ -141,7 +140,9 @@ class OrderedMultiQueue {
   bool drop_unsorted_head(std::size_t slot);
   Choice choose(std::size_t slot);
   void deliver(std::size_t slot);
+  void hand_over(Queue& queue, const Datum& datum);
   void pop(std::size_t slot);
+  void raise_next(std::size_t slot, hal::Time next);
   void set_blocked_by(std::size_t slot);
   hal::Time common_start(int trajectory);
 
