@@ -4,6 +4,7 @@
 
 #include "test/sim/ldrobot.h"
 #include "test/sim/microstrain_mip.h"
+#include "test/sim/rplidar_model.h"
 
 namespace sim {
 namespace {
@@ -14,6 +15,7 @@ std::span<const ModelRow> table() {
        ldrobot::make},
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
+      {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
   };
   return rows;
 }
