@@ -85,6 +85,10 @@ int lstat(const char* path, struct stat* st) noexcept {
   return next(path, st);
 }
 
+// What programs built against an old C library call for lstat.
+int __lxstat(int version, const char* path, struct stat* st) noexcept;
+int __lxstat(int, const char* path, struct stat* st) noexcept { return ::lstat(path, st); }
+
 ssize_t readlink(const char* path, char* target, size_t size) noexcept {
   constexpr std::string_view kVirtual = "../../devices/virtual/tty/shim";
   if (tty_shim().on && std::string_view(path).starts_with(kPtyInSysfs)) {
