@@ -269,6 +269,13 @@ TEST(ClockMapper, SamplesThatArriveTogetherKeepTheirDistances) {
   CHECK_TRUE(b - a == 4ms);
 }
 
+TEST(ClockMapper, ASampleThatComesEarlierThanAllMovesTheLineAtOnce) {
+  ClockMapper mapper({});
+  map(mapper, ns(0ms), hal::Time{1000s} + 7ms);
+  CHECK_TRUE(map(mapper, ns(10ms), hal::Time{1000s} + 10ms)->at == hal::Time{1000s} + 10ms);
+  CHECK_TRUE(map(mapper, ns(20ms), hal::Time{1000s} + 23ms)->at == hal::Time{1000s} + 20ms);
+}
+
 TEST(ClockMapper, RestartBeginsAnewAtTheNextStamp) {
   ClockMapper mapper({.max_skew = kCountedSkew});
   mapper.restart();

@@ -180,6 +180,7 @@ TEST(MicrostrainMipDialogue, ARequestThatWasDamagedIsSentAgain) {
   sensor->damaged_once = {0x0C0F};
   start(700ms);
   LONGS_EQUAL(2, std::ranges::count(sensor->heard, 0x0C0Fu));
+  LONGS_EQUAL(0, driver->health().faults);
   CHECK_TRUE(last_write() == hex("75 65 01 02 02 06 E5 CB"));
 }
 
@@ -286,4 +287,17 @@ TEST(MicrostrainMipDialogue, AfterUnpluggingAllIsAskedAnew) {
   CHECK_TRUE(wrote(packet(0x0C, hex("0D 08 01 03 04 00 05 05 00 05 12 00 05"))));
   port->deliver(packet(0x80, joined(joined(kAccelAtRest, kGyro), week_time(0x12, 5, 0))));
   CHECK_TRUE(driver->health().state == State::streaming);
+}
+
+TEST(MicrostrainMipDialogue, ANewerDeviceInTheOldOnesPlaceIsSpokenToAsSuch) {
+  build();
+  sensor->legacy = true;
+  sensor->gives_descriptors = false;
+  start();
+  port->unplug();
+  sensor->legacy = false;
+  sensor->heard.clear();
+  run(200ms);
+  LONGS_EQUAL(1, std::ranges::count(sensor->heard, 0x0C0Fu));
+  LONGS_EQUAL(0, std::ranges::count(sensor->heard, 0x0C06u));
 }

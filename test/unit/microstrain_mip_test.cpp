@@ -148,7 +148,8 @@ TEST(MicrostrainMip, UndecodableIsWhatMakesNoSense) {
       packet(0x01, hex("05 F1 02")),                           //
       packet(0x80, joined(kAccelAtRest, hex("04"))),           // a byte too many
       packet(0x80, field(0x04, floats({0.1f, 0.2f}))),         // two axes
-      packet(0x82, field(0x03, floats({1, 0, 0, 0}))),         // without its flags
+      packet(0x80, field(0x04, floats({0.1f, 0.2f, 1, 2}))),
+      packet(0x82, field(0x03, floats({1, 0, 0, 0}))),  // without its flags
       packet(0x80, joined(kGyro, field(0xD5, big_endian(1, 4)))),
       packet(0x80, joined(kGyro, field(0xD5, big_endian(~std::uint64_t{0}, 8)))),
       packet(0x80, field(0x04, floats({0, 0, 0}))),  // has not measured yet
@@ -229,6 +230,15 @@ TEST(MicrostrainMip, ADeviceThatStartedAnewBeginsAnew) {
   LONGS_EQUAL(3, log.samples.size());
   LONGS_EQUAL(1, seconds_between(0, 1));
   CHECK_TRUE(20'000'000 == device_ns(2));
+}
+
+TEST(MicrostrainMip, AfterARestartBothDataSetsGoOn) {
+  const Octets filtered = field(0x0E, floats({1, 2, 3}, 1));
+  for (const std::int64_t ns : {100'000'000'000, 10'000'000, 20'000'000}) {
+    feed(packet(0x80, joined(reference(ns), kAccelAtRest)), 1s);
+    feed(packet(0x82, joined(reference(ns), filtered)), 1ms);
+  }
+  LONGS_EQUAL(6, log.samples.size());
 }
 
 TEST(MicrostrainMip, WithoutAnyStampSamplesAreStampedAtArrival) {
