@@ -299,6 +299,17 @@ TEST(DeviceDriver, DamagedFramesAreNamedAsSuch) {
          "rate, cable or supply voltage?");
 }
 
+TEST(DeviceDriver, MoreDamagedThanGoodFramesAreTheLinesFault) {
+  driver->start(clock.now());
+  for (int i = 0; i < 40; ++i) {
+    deliver(i % 4 == 0 ? tiny({'q'}) : hex("AA 02 01 01 00"));
+    tick(10ms);
+  }
+  why_is(Cause::bad_checksums,
+         "no answer to 'go' (2 tries of 200 ms); 30 frames damaged, 10 good at 115200 baud: baud "
+         "rate, cable or supply voltage?");
+}
+
 TEST(DeviceDriver, WithoutABaudRateNoneIsNamed) {
   build(0);
   driver->start(clock.now());

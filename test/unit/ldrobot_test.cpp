@@ -174,6 +174,14 @@ TEST(Ldrobot, APacketMayStraddleTheFront) {
   CHECK_FALSE(log.slices.at(1).starts_turn);
 }
 
+TEST(Ldrobot, TheFirstPacketAfterOpeningStartsNoTurn) {
+  Ldrobot device(options);
+  const Octets before = scan(34000, 35000, 1000, 1), after = scan(100, 1000, 1000, 3);
+  device.decode({.bytes = before});
+  device.restart();
+  CHECK_FALSE(std::get<ScanSlice>(device.decode({.bytes = after}).packet).starts_turn);
+}
+
 TEST(Ldrobot, AnAngleBeyondTheTurnMakesNoSense) {
   feed(scan(36000, 100, 1000, 1));
   feed(scan(100, 40000, 1000, 1));
