@@ -53,6 +53,8 @@ class McapStream final : private hal::Rearmed {
   // At the end of a pass: one write per client.
   void flush();
 
+  void close_clients();  // what they have not taken yet is lost
+
   std::size_t clients() const;
   std::uint64_t refused_clients() const { return refused_clients_; }
   std::uint64_t refused_messages() const { return catalog_.refused(); }  // too long, no channel

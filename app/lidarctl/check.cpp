@@ -2,8 +2,8 @@
 #include <iostream>
 
 #include "app/lidarctl/commands.h"
-#include "config/keys.h"
 #include "config/load.h"
+#include "config/manual.h"
 #include "config/plan.h"
 
 namespace lidarctl {
