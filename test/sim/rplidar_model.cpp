@@ -194,7 +194,6 @@ void Rplidar::express(const Request& request, hal::Time now, Output& out) {
 
 void Rplidar::scan(const Mode& mode, bool forced, hal::Time now, Output& out) {
   if (identity_.health == 2 && !forced) return;
-  stop(now);
   out.send(now,
            descriptor(packet_bytes(mode.answer), true, static_cast<std::uint8_t>(mode.answer)));
   start(mode, forced, true, now);

@@ -179,3 +179,11 @@ TEST(SimRplidarScan, AnEthernetModelSendsFortyStandardNodesTogether) {
   LONGS_EQUAL(40, out.scans[0].beams.size());
   CHECK_TRUE(out.frames[0].at == out.scans[0].beams[39].at);
 }
+
+TEST(SimRplidarScan, AResetForgetsHalfARequest) {
+  power_up({});
+  ask(bytes({0xA5, 0x40, 0xA5}));
+  run_for(1s);
+  check_bytes({}, ask(bytes({0x52})));
+  LONGS_EQUAL(10, ask(kHealth).size());
+}

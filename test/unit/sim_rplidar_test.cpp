@@ -177,3 +177,10 @@ TEST(SimRplidar, ARateThatNoRplidarReachesIsRefused) {
   CHECK_TRUE(static_cast<bool>(sim::rplidar::make({*settings, clock, 33.0, 1})));
   CHECK_FALSE(static_cast<bool>(sim::rplidar::make({*settings, clock, 34.0, 1})));
 }
+
+TEST(SimRplidar, AnAddressOfTheWrongLengthIsRefused) {
+  power_up({{"model", "S2E"}});
+  const ByteVector answer = ask(bytes({0xA5, 0x85, 8, 0xC0, 0xCC, 1, 0, 10, 0, 0, 5, 0x2A}));
+  LONGS_EQUAL(15, answer.size());
+  CHECK_TRUE(answer[11] != std::byte{});
+}
