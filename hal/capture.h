@@ -27,7 +27,7 @@ struct RawRecord {
   // taken or else 1 + its Errc (tx).
   std::int64_t value = 0;
   std::uint32_t lost = 0;
-  Bytes bytes;  // rx, tx; of a fault: u8 code and its detail text. Not owned.
+  Bytes bytes{};  // rx, tx; of a fault: u8 code and its detail text. Not owned.
 };
 
 inline constexpr std::size_t kRawHeader = 32;

@@ -12,12 +12,12 @@
 namespace hal {
 
 struct PortOptions {
-  PortSpec spec;
+  PortSpec spec{};
   int baud = 115200;            // serial
   Line line = Line::automatic;  // serial
   Latency latency = Latency::low;
-  std::string from;              // udp: accepted sender; see UdpOptions
-  HostPort peer;                 // udp: where writes go
+  std::string from{};            // udp: accepted sender; see UdpOptions
+  HostPort peer{};               // udp: where writes go
   int receive_buffer = 1 << 20;  // udp
 };
 

@@ -12,8 +12,8 @@ namespace hal {
 struct PortSpec {
   enum class Kind : std::uint8_t { serial, udp, tcp };
   Kind kind = Kind::serial;
-  std::string path;        // serial
-  std::string host;        // udp: where to listen, may be empty; tcp: the device. IPv4 numbers.
+  std::string path{};      // serial
+  std::string host{};      // udp: where to listen, may be empty; tcp: the device. IPv4 numbers.
   std::uint16_t port = 0;  // udp, tcp; 0 only for udp: any free one
 };
 
@@ -21,7 +21,7 @@ Result<PortSpec> parse_port_spec(std::string_view text);
 
 // HOST:PORT or HOST alone (then the port is 0), as in `from` and `peer`.
 struct HostPort {
-  std::string host;
+  std::string host{};
   std::uint16_t port = 0;
 };
 Result<HostPort> parse_host_port(std::string_view text);

@@ -11,7 +11,7 @@ namespace hal {
 enum class Line : std::uint8_t { automatic, uart, burst };
 
 struct SerialOptions {
-  std::string path;  // links (/dev/serial/by-id/...) are followed at each open()
+  std::string path{};  // links (/dev/serial/by-id/...) are followed at each open()
   int baud = 115200;
   Latency latency = Latency::low;
   Line line = Line::automatic;

@@ -8,7 +8,7 @@
 namespace hal {
 
 struct TcpOptions {
-  std::string host;  // IPv4 numbers: names are not looked up, that may block
+  std::string host{};  // IPv4 numbers: names are not looked up, that may block
   std::uint16_t port = 0;
   Latency latency = Latency::low;
   Duration connect_timeout = std::chrono::seconds(2);

@@ -15,11 +15,11 @@ struct UdpOptions {
   // Where to listen: an own address, a multicast group to join, or empty for any. Broadcasts come
   // only to any, or to the broadcast address itself. Port 0: any free one, for devices that answer
   // to where they were asked from.
-  std::string bind;
+  std::string bind{};
   std::uint16_t port = 0;
-  std::string peer;  // where write() sends to; empty: nowhere
+  std::string peer{};  // where write() sends to; empty: nowhere
   std::uint16_t peer_port = 0;
-  std::string from;              // accepted sender; empty: the peer's address, or all without one
+  std::string from{};            // accepted sender; empty: the peer's address, or all without one
   int receive_buffer = 1 << 20;  // bytes to ask for; what was granted stands in the stats
   Latency latency = Latency::low;
 };

@@ -1,7 +1,6 @@
 #include "test/sim/models.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "test/sim/ldrobot.h"
 #include "test/sim/microstrain_mip.h"
@@ -10,8 +9,8 @@
 namespace sim {
 namespace {
 
-const std::vector<ModelRow>& table() {
-  static const std::vector<ModelRow> rows = {
+std::span<const ModelRow> table() {
+  static const ModelRow rows[] = {
       {"ldrobot", "LDROBOT LD06, LD19, STL and LD14 lidars", false, ldrobot::options(),
        ldrobot::make},
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),

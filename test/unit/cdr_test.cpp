@@ -59,7 +59,7 @@ TEST(Cdr, GivesAnEmptySequenceNoPadding) {
 
 TEST(Cdr, CountsOnWhenTheMemoryIsFullAndWritesNoFurther) {
   memory.fill(std::byte{0xee});
-  app::CdrWriter w(std::span(memory).first(9));
+  app::CdrWriter w{std::span(memory).first(9)};
   w.write(std::uint32_t{1});
   CHECK_FALSE(w.overflow());
   w.write(std::uint32_t{2});
