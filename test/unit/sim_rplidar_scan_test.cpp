@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <string>
 
+using rplidar_test::bytes;
+using rplidar_test::check_bytes;
 using sim::ByteVector;
-using test::bytes;
-using test::check_bytes;
 using namespace std::chrono_literals;
 
-TEST_GROUP_BASE(SimRplidarScan, test::RplidarBench){};
+TEST_GROUP_BASE(SimRplidarScan, rplidar_test::RplidarBench){};
 
 TEST(SimRplidarScan, ABadHealthRefusesScansUntilReset) {
   power_up({{"health", "2"}, {"banner", "off"}});

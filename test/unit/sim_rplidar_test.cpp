@@ -1,12 +1,12 @@
 // What the simulated RPLIDAR answers, request by request.
 #include "test/unit/sim_rplidar_bench.h"
 
+using rplidar_test::bytes;
+using rplidar_test::check_bytes;
 using sim::ByteVector;
-using test::bytes;
-using test::check_bytes;
 using namespace std::chrono_literals;
 
-TEST_GROUP_BASE(SimRplidar, test::RplidarBench){};
+TEST_GROUP_BASE(SimRplidar, rplidar_test::RplidarBench){};
 
 TEST(SimRplidar, AnA1SaysWhoItIs) {
   power_up({});

@@ -12,10 +12,10 @@
 #include "test/unit/sim_rplidar_decoders.h"
 
 using namespace std::chrono_literals;
+using rplidar_test::decode_rplidar;
+using rplidar_test::field;
+using rplidar_test::RplidarPoint;
 using sim::ByteVector;
-using test::decode_rplidar;
-using test::field;
-using test::RplidarPoint;
 
 TEST_GROUP(SimRplidarTruth) {
   sim::DeviceClock clock{1};
