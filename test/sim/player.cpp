@@ -60,7 +60,8 @@ void Player::change_at(hal::Time t) {
     if (faults_.start_of(fault) != t) continue;
     if (fault.kind == FaultKind::jump) clock_.jump(t, hal::from_seconds(fault.value));
     if (fault.kind == FaultKind::wrap)
-      clock_.restart(t, (model_->clock_period() - hal::from_seconds(fault.value)).count());
+      clock_.restart(t, std::max<std::int64_t>(
+                            0, (model_->clock_period() - hal::from_seconds(fault.value)).count()));
   }
   change_due_ = faults_.next_change(t);
 }
