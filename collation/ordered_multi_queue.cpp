@@ -18,39 +18,23 @@ hal::Duration age(hal::Time at, hal::Time now) {
   return at < now - kYear ? kYear : now - at;
 }
 
-}  // namespace
-
-bool is_waited_for(Role role, drivers::State state) {
-  switch (state) {
-    case drivers::State::idle:
-    case drivers::State::backoff:
-    case drivers::State::stopping:
-      return false;
-    case drivers::State::starting:
-    case drivers::State::silent:
-      return role == Role::required;
-    case drivers::State::streaming:
-      return role != Role::passthrough;
-  }
-  return false;
+hal::Error refusal(std::string_view name, const char* why) {
+  return {hal::Errc::bad_config, 0, "collation: add queue",
+          hal::Text<192>::of("%.*s: %s", static_cast<int>(name.size()), name.data(), why)};
 }
+
+}  // namespace
 
 hal::Status OrderedMultiQueue::add_queue(int trajectory, std::string_view name,
                                          drivers::SensorId sensor, const QueueOptions& options) {
-  if (options.capacity == 0) {
-    return hal::Error{hal::Errc::bad_config, 0, "collation: add queue",
-                      hal::Text<192>::of("%.*s: capacity must be at least 1",
-                                         static_cast<int>(name.size()), name.data())};
-  }
+  if (options.capacity == 0) return refusal(name, "capacity must be at least 1");
   QueueStats kept{};
   for (std::size_t slot = queues_.size(); slot-- > 0;) {
     const Queue& queue = queues_[slot];
     const bool same_key = queue.trajectory == trajectory && queue.name == name;
     if (!same_key && queue.sensor != sensor) continue;
     if (!queue.finished || !queue.data.empty()) {
-      return hal::Error{hal::Errc::bad_config, 0, "collation: add queue",
-                        hal::Text<192>::of("%.*s: the sensor has a queue already",
-                                           static_cast<int>(name.size()), name.data())};
+      return refusal(name, "the sensor has a queue already");
     }
     if (same_key && queue.sensor == sensor) kept = queue.stats;
     queues_.erase(queues_.begin() + static_cast<std::ptrdiff_t>(slot));
@@ -73,9 +57,7 @@ void OrderedMultiQueue::index_slots() {
     slot_of_[queues_[slot].sensor] = static_cast<std::uint16_t>(slot);
     update_front(slot);
     const int trajectory = queues_[slot].trajectory;
-    const auto known = std::find_if(starts_.begin(), starts_.end(), [&](const Start& start) {
-      return start.trajectory == trajectory;
-    });
+    const auto known = std::ranges::find(starts_, trajectory, &Start::trajectory);
     if (known == starts_.end()) starts_.push_back({trajectory, {}});
   }
 }
@@ -261,9 +243,7 @@ OrderedMultiQueue::Choice OrderedMultiQueue::choose(std::size_t slot) {
 }
 
 hal::Time OrderedMultiQueue::common_start(int trajectory) {
-  const auto start = std::find_if(starts_.begin(), starts_.end(), [&](const Start& candidate) {
-    return candidate.trajectory == trajectory;
-  });
+  const auto start = std::ranges::find(starts_, trajectory, &Start::trajectory);
   if (start->at) return *start->at;
   hal::Time latest = hal::Time::min();
   for (const Queue& queue : queues_) {
