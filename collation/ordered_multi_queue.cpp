@@ -1,7 +1,6 @@
 #include "collation/ordered_multi_queue.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace collation {
@@ -40,7 +39,7 @@ hal::Status OrderedMultiQueue::add_queue(int trajectory, std::string_view name,
     queues_.erase(queues_.begin() + static_cast<std::ptrdiff_t>(slot));
   }
   const auto place = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) {
-    return std::tie(queue.trajectory, queue.name) > std::tuple(trajectory, name);
+    return std::pair(queue.trajectory, std::string_view(queue.name)) > std::pair(trajectory, name);
   });
   Queue queue{trajectory, std::string(name), sensor, options,
               boost::circular_buffer<Datum>(options.capacity)};
@@ -78,11 +77,8 @@ void OrderedMultiQueue::update_front(std::size_t slot) {
 
 void OrderedMultiQueue::add(Datum&& datum, hal::Time arrival) {
   now_ = std::max(now_, arrival);
+  if (is_done(datum.sensor)) return void(++unknown_sensor_);
   const std::size_t slot = slot_of_[datum.sensor];
-  if (is_done(datum.sensor)) {
-    ++unknown_sensor_;
-    return;
-  }
   Queue& queue = queues_[slot];
   ++queue.stats.in;
   if (passes_gate(queue, datum.at, arrival)) {
@@ -170,10 +166,7 @@ void OrderedMultiQueue::release(hal::Time now) {
 
 void OrderedMultiQueue::mark_finished(drivers::SensorId sensor) {
   const std::size_t slot = slot_of_[sensor];
-  if (slot == kNoSlot || queues_[slot].finished) {
-    ++misuse_;
-    return;
-  }
+  if (slot == kNoSlot || queues_[slot].finished) return void(++misuse_);
   queues_[slot].finished = true;
   update_front(slot);
   if (policy_ == Policy::strict) dispatch();
@@ -188,11 +181,7 @@ void OrderedMultiQueue::flush() {
 
 // On ties the lowest key: slots are in key order.
 std::size_t OrderedMultiQueue::earliest() const {
-  std::size_t best = 0;
-  for (std::size_t slot = 1; slot < fronts_.size(); ++slot) {
-    if (fronts_[slot] < fronts_[best]) best = slot;
-  }
-  return best;
+  return static_cast<std::size_t>(std::ranges::min_element(fronts_) - fronts_.begin());
 }
 
 std::size_t OrderedMultiQueue::earliest_head() const {
@@ -289,8 +278,7 @@ void OrderedMultiQueue::set_blocked_by(std::size_t slot) {
 
 const QueueStats& OrderedMultiQueue::stats(drivers::SensorId sensor) const {
   static constexpr QueueStats kNone{};
-  const std::size_t slot = slot_of_[sensor];
-  return slot == kNoSlot ? kNone : queues_[slot].stats;
+  return slot_of_[sensor] == kNoSlot ? kNone : queues_[slot_of_[sensor]].stats;
 }
 
 bool OrderedMultiQueue::is_done(drivers::SensorId sensor) const {
