@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   const config::Loaded loaded = config::load(arguments.config);
   if (const auto* const faults = std::get_if<std::vector<config::Fault>>(&loaded)) {
     for (const config::Fault& fault : *faults) {
-      std::fprintf(stderr, "%s\n", config::text(fault).c_str());
+      std::fprintf(stderr, "%s\n", config::to_string(fault).c_str());
     }
     return app::kBadConfig;
   }
