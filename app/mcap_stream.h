@@ -55,8 +55,6 @@ class McapStream final : private hal::Rearmed {
   void flush();
   void close_clients();  // with what they have not got yet
 
-  void close_clients();  // what they have not taken yet is lost
-
   std::size_t clients() const;
   std::uint64_t refused_clients() const { return refused_clients_; }
   std::uint64_t refused_messages() const { return catalog_.refused(); }  // too long, no channel
