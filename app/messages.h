@@ -21,7 +21,7 @@ namespace app {
 
 struct Header {
   std::int64_t unix_ns = 0;  // seconds beyond 2038 wrap, as the message has only 32 bits
-  std::string_view frame;
+  std::string_view frame{};
 };
 
 // Elements that lie in a message without alignment, or in an array of the caller.
@@ -54,8 +54,8 @@ static_assert(sizeof(PointXyzit) == 20);  // point_step
 
 // sensor_msgs/msg/PointCloud2, height 1, is_dense, little-endian. Other layouts are not decoded.
 struct PointCloud {
-  Header header;  // stamp: the last point, unless time_reference is start
-  Packed<PointXyzit> points;
+  Header header{};  // stamp: the last point, unless time_reference is start
+  Packed<PointXyzit> points{};
 };
 
 // sensor_msgs/msg/LaserScan.
@@ -64,7 +64,7 @@ struct LaserScan {
   float angle_min = 0, angle_max = 0, angle_increment = 0;  // rad, counter-clockwise
   float time_increment = 0, scan_time = 0;                  // s
   float range_min = 0, range_max = 0;                       // m
-  Packed<float> ranges, intensities;                        // intensities: as many, or none
+  Packed<float> ranges{}, intensities{};                    // intensities: as many, or none
 };
 
 using Vector3 = std::array<double, 3>;
@@ -73,16 +73,16 @@ using Quaternion = std::array<double, 4>;  // x, y, z, w
 // sensor_msgs/msg/Imu. A part that is not known has -1 as first element of its covariance (the
 // message's rule); known parts have the covariance 0, which means unknown.
 struct Imu {
-  Header header;
-  std::optional<Quaternion> orientation;
-  std::optional<Vector3> angular_velocity;     // rad/s
-  std::optional<Vector3> linear_acceleration;  // m/s^2
+  Header header{};
+  std::optional<Quaternion> orientation{};
+  std::optional<Vector3> angular_velocity{};     // rad/s
+  std::optional<Vector3> linear_acceleration{};  // m/s^2
 };
 
 // One of tf2_msgs/msg/TFMessage.
 struct Transform {
-  Header header;
-  std::string_view child_frame;
+  Header header{};
+  std::string_view child_frame{};
   Vector3 translation{};
   Quaternion rotation{0, 0, 0, 1};
 };

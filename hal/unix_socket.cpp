@@ -116,7 +116,7 @@ Result<UnixListener> UnixListener::listen(std::string_view path) {
   const Address& a = *found;
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return error_of(errno, "socket: open", a);
-  if (const Status s = remove_stale(*a); !s) return s.error();
+  if (const Status s = remove_stale(a); !s) return s.error();
   if (::bind(fd.get(), a.get(), sizeof a.raw) != 0) return error_of(errno, "socket: bind", a);
   // Nobody can connect before listen(), so nobody sees the mode that the umask gave.
   struct stat st {};
