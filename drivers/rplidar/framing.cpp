@@ -16,6 +16,7 @@ constexpr std::uint32_t kLoop = 1u << 30;
 // A quarter of all offsets look like a node: a run of this many is needed to trust one.
 constexpr std::size_t kRun = 5;
 constexpr std::string_view kBanner = "RP LIDAR System.\r\n";
+constexpr std::uint16_t kRP = 'R' | 'P' << 8;  // no measurement begins so
 constexpr std::size_t kMostBanner = 128;
 
 // Length of the reply that has this descriptor, or kNotAFrame. Strict, since a capsule may begin
@@ -61,7 +62,7 @@ std::size_t measure_banner(Bytes b) {
 
 std::size_t RplidarFraming::measure(Bytes b, bool last) {
   const unsigned first = wire::u8(b, 0);
-  if (first == 'R' && (b.size() < 2 || wire::u8(b, 1) == 'P')) {
+  if (b.size() < 2 ? first == 'R' : wire::u16(b, 0) == kRP) {
     const std::size_t banner = measure_banner(b);
     if (banner != kNotAFrame) return banner;
   }
@@ -112,7 +113,7 @@ bool RplidarFraming::goes_on(double from_deg, double to_deg) const {
 }
 
 bool RplidarFraming::intact(Bytes frame) {
-  if (wire::u8(frame, 0) == 'R') return accept(frame, Part::banner);
+  if (frame.size() > kBanner.size() && wire::u16(frame, 0) == kRP) return accept(frame, Part::banner);
   const bool descriptor = wire::u8(frame, 0) == 0xA5 && wire::u8(frame, 1) == 0x5A &&
                           frame.size() >= kDescriptor &&
                           length_of(wire::u32(frame, 2), wire::u8(frame, 6)) == frame.size();
