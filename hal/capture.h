@@ -3,8 +3,8 @@
 // was read, so passes are part of it.
 //
 // One record is the payload of one message of the channel `raw`, encoding `lidard-raw`,
-// little-endian: u8 kind, u8 sensor, u8 channel, u8 0, i32 errno, i64 t_ns, i64 per_byte_ns or
-// offset, u32 lost, u32 n, n bytes.
+// little-endian: u8 kind, u8 sensor, u8 channel, u8 0, i32 errno, i64 t_ns, i64 value, u32 lost,
+// u32 n, n bytes. An rx without bytes says that the port was not drained when this pass ended.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,13 @@ enum class RawKind : std::uint8_t { pass, rx, tx, open, fault, tick, offset };
 struct RawRecord {
   RawKind kind{};
   std::uint8_t sensor = 0, channel = 0;
-  std::int32_t sys = 0;    // errno of a fault
-  Time at{};               // pass begin, arrival of the last byte, tick, event
-  std::int64_t value = 0;  // per_byte in ns (rx), Unix minus inner time in ns (offset)
+  std::int32_t sys = 0;  // errno of a fault or a refused write
+  Time at{};             // pass begin, arrival of the last byte, tick, event; tx: the event before
+  // Line time of a byte in ns (rx), Unix minus inner time in ns (offset), 0 for a write that was
+  // taken or else 1 + its Errc (tx).
+  std::int64_t value = 0;
   std::uint32_t lost = 0;
-  Bytes bytes;  // rx, tx; of a fault: u8 code and its detail text. Not owned.
+  Bytes bytes{};  // rx, tx; of a fault: u8 code and its detail text. Not owned.
 };
 
 inline constexpr std::size_t kRawHeader = 32;
@@ -34,7 +36,8 @@ inline constexpr std::size_t kRawHeader = 32;
 std::size_t encode(const RawRecord&, std::span<std::byte> out);
 std::optional<RawRecord> decode(Bytes);  // the record's bytes are views into the argument
 
-// Where records go. Called in the order of handling, before the thing is handled.
+// Where records go. Called in the order of handling, before the thing is handled; a write is
+// recorded with its result.
 class Tap {
  public:
   virtual void on_record(const RawRecord&) = 0;
@@ -43,7 +46,7 @@ class Tap {
   ~Tap() = default;
 };
 
-// A port that tells `tap` all that passes through it.
+// A port that tells `tap` all that passes through it. The tap outlives it.
 std::unique_ptr<Port> tapped(std::unique_ptr<Port> port, Tap& tap, std::uint8_t sensor,
                              std::uint8_t channel);
 

@@ -38,6 +38,7 @@ class PortListener {
 // What a port can tell beyond its bytes. Counters only grow.
 struct PortStats {
   std::uint64_t rejected_datagrams = 0;  // from a sender that is not the configured one
+  std::uint64_t empty_datagrams = 0;     // accepted sender, no bytes: not delivered
   std::uint64_t lost_datagrams = 0;      // dropped by the kernel: receive buffer full
   std::uint64_t replaced_stamps = 0;     // kernel stamps that converted to the impossible
   std::uint64_t dropped_writes = 0;

@@ -40,6 +40,7 @@ class [[nodiscard]] Result {
   T& operator*() { return std::get<0>(v_); }
   const T& operator*() const { return std::get<0>(v_); }
   T* operator->() { return &std::get<0>(v_); }
+  const T* operator->() const { return &std::get<0>(v_); }
   const Error& error() const { return std::get<1>(v_); }
 
  private:

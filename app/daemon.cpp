@@ -1,0 +1,201 @@
+#include "app/daemon.h"
+
+#include <csignal>
+
+#include "app/drop_notice.h"
+#include "app/version.h"
+#include "hal/make_port.h"
+#include "hal/signal_watch.h"
+#include "hal/wall_step.h"
+
+namespace app {
+namespace {
+
+constexpr hal::Duration kOffsetPeriod = std::chrono::seconds(1);
+constexpr hal::Duration kCaptureEnd = std::chrono::milliseconds(200);
+constexpr std::size_t kShortestRing = 64 << 10;
+
+McapStreamOptions stream_options(const config::Stack& stack, const config::Plan& plan) {
+  return {.profile = kProfile,
+          .library = "lidard",
+          .max_clients = static_cast<std::size_t>(stack.stream.clients),
+          .ring_bytes = std::max(static_cast<std::size_t>(stack.stream.client_buffer_kib) << 10,
+                                 kShortestRing),
+          .max_message = plan.max_message};
+}
+
+}  // namespace
+
+hal::Result<ChannelId> Daemon::StreamSink::add_channel(std::string_view topic,
+                                                       const MessageType& type,
+                                                       std::size_t latched_bytes) {
+  const auto known = std::ranges::find(schemas_, type.name, &decltype(schemas_)::value_type::first);
+  std::uint16_t schema = known == schemas_.end() ? std::uint16_t{0} : known->second;
+  if (schema == 0) {
+    const auto added = stream_.add_schema(type.name, kSchemaEncoding, type.definition);
+    if (!added) return added.error();
+    schema = *added;
+    schemas_.emplace_back(type.name, schema);
+  }
+  static constexpr hal::mcap::KeyValue kQos[] = {{kQosKey, ""}};
+  return stream_.add_channel({.topic = topic,
+                              .message_encoding = kMessageEncoding,
+                              .schema = schema,
+                              .metadata = kQos,
+                              .latched_bytes = latched_bytes});
+}
+
+hal::Result<std::unique_ptr<Daemon>> Daemon::create(const config::Stack& stack,
+                                                    const config::Plan& plan,
+                                                    const std::string& configuration,
+                                                    hal::Log& log) {
+  std::unique_ptr<Daemon> daemon(new Daemon(stack, plan, log));
+  if (const hal::Status opened = daemon->open(configuration); !opened) return opened.error();
+  return daemon;
+}
+
+Daemon::Daemon(const config::Stack& stack, const config::Plan& plan, hal::Log& log)
+    : stack_(stack),
+      plan_(plan),
+      log_(log),
+      stream_(loop_, stream_options(stack, plan)),
+      station_(stack, plan, sink_, log),
+      offset_(static_cast<hal::WallClock>(stack.wall_clock), clock_.both()) {}
+
+Daemon::~Daemon() = default;
+
+hal::Status Daemon::open(const std::string& configuration) {
+  if (const hal::Status declared = station_.status(); !declared) return declared;
+  stream_.tell_drops_on(station_.diagnostics().events_channel(), encode_drop_notice);
+  if (!stack_.capture.empty()) {  // first: its child inherits what is open
+    auto capture = RawCapture::begin(loop_, stack_.capture, configuration);
+    if (!capture) return capture.error();
+    capture_ = std::move(*capture);
+  }
+  if (const hal::Status listening = stream_.listen(stack_.stream.unix_path); !listening) {
+    return listening;
+  }
+  add_drivers();
+  return hal::ok;
+}
+
+void Daemon::add_drivers() {
+  for (std::size_t i = 0; i < stack_.sensors.size(); ++i) {
+    const config::Sensor& sensor = stack_.sensors[i];
+    const auto id = static_cast<std::uint8_t>(i);
+    drivers::DriverSetup setup{.first_sensor = id,
+                               .baud = sensor.baud,
+                               .fixed_latency = sensor.fixed_latency,
+                               .ports = {},
+                               .sink = &station_.pipeline().input()};
+    const auto add = [&](drivers::Channel channel, const std::optional<hal::PortSpec>& spec) {
+      if (!spec) return;
+      setup.ports[static_cast<std::size_t>(channel)] = port(sensor, *spec, id, channel);
+    };
+    add(drivers::Channel::data, sensor.port);
+    add(drivers::Channel::control, sensor.control);
+    add(drivers::Channel::imu, sensor.imu);
+    station_.pipeline().add(sensor.driver->make(sensor.options, std::move(setup)));
+  }
+}
+
+std::unique_ptr<hal::Port> Daemon::port(const config::Sensor& sensor, const hal::PortSpec& spec,
+                                        std::uint8_t id, drivers::Channel channel) {
+  hal::PortOptions options{.spec = spec,
+                           .baud = sensor.baud,
+                           .line = sensor.line,
+                           .latency = sensor.latency,
+                           .from = {},
+                           .peer = {}};
+  if (sensor.from) {
+    options.from = sensor.from->host;
+    options.peer = *sensor.from;
+  }
+  auto made = hal::make_port(loop_, options);
+  if (!capture_) return made;
+  return hal::tapped(std::move(made), *capture_, id, static_cast<std::uint8_t>(channel));
+}
+
+void Daemon::run() {
+  hal::SignalWatch signals(loop_, [this](int signal) { on_signal(signal); });
+  if (!signals.status()) log_.write(hal::Severity::warning, "%s", signals.status().error().where);
+  hal::WallStepWatch steps(loop_, [this](hal::Time) { update_offset(); });
+  hal::Ticker tick(loop_, Station::kTick, [this](hal::Time now) { on_tick(now); });
+  set_offset();
+  notifier_.send("READY=1");
+  log_.write(hal::Severity::info, "lidard %.*s: ready, %zu sensors, stream on %s",
+             static_cast<int>(kVersion.size()), kVersion.data(), stack_.sensors.size(),
+             stack_.stream.unix_path.c_str());
+  loop_.run(*this);
+  stop_devices();
+}
+
+void Daemon::on_pass_begin(hal::Time now) {
+  const hal::Duration slept = clock_.sample_sleep();
+  record(hal::RawKind::pass, now);
+  station_.on_pass_begin(now);
+  if (slept > hal::Duration::zero()) station_.on_suspended(slept);
+}
+
+void Daemon::on_pass_end(hal::Time began) {
+  station_.on_pass_end(began);
+  stream_.flush();
+  if (capture_) capture_->flush();
+  notifier_.feed(began);
+}
+
+void Daemon::on_tick(hal::Time now) {
+  if (stopping_) {
+    station_.pipeline().tick(now);
+    if (station_.pipeline().stopped()) loop_.stop();
+    return;
+  }
+  if (now >= next_offset_) update_offset();
+  record(hal::RawKind::tick, now);
+  station_.on_tick(now);
+  const std::size_t streaming = station_.streaming();
+  if (streaming == std::exchange(told_streaming_, streaming)) return;
+  notifier_.send(hal::Text<64>::of("STATUS=%zu of %zu sensors stream", streaming,
+                                   stack_.sensors.size())
+                     .c_str());
+}
+
+void Daemon::on_signal(int signal) {
+  if (signal == SIGTERM || signal == SIGINT) return loop_.stop();
+  log_.write(hal::Severity::notice, "signal %d is not acted upon: restart to take a new configuration",
+             signal);
+}
+
+void Daemon::update_offset() {
+  const hal::ClockPair now = clock_.both();
+  next_offset_ = now.inner + kOffsetPeriod;
+  const std::int64_t before = offset_.offset_ns();
+  (void)offset_.update(now);
+  if (offset_.offset_ns() != before) set_offset();
+}
+
+void Daemon::set_offset() {
+  record(hal::RawKind::offset, clock_.now(), offset_.offset_ns());
+  station_.on_offset(offset_.offset_ns());
+}
+
+void Daemon::record(hal::RawKind kind, hal::Time at, std::int64_t value) {
+  if (capture_ && !stopping_) capture_->on_record({.kind = kind, .at = at, .value = value});
+}
+
+// What a device is told at its end takes time, and no device may hold the end up.
+void Daemon::stop_devices() {
+  stopping_ = true;
+  notifier_.send("STOPPING=1");
+  station_.stop(clock_.now());
+  if (!station_.pipeline().stopped()) {
+    hal::Ticker tick(loop_, Station::kTick, [this](hal::Time now) { on_tick(now); });
+    loop_.run_for(*this, kStopWithin);
+  }
+  station_.finish(clock_.now());
+  stream_.flush();
+  if (capture_) capture_->end(kCaptureEnd);
+  log_.write(hal::Severity::info, "stopped");
+}
+
+}  // namespace app

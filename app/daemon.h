@@ -1,0 +1,80 @@
+// lidard at work: the station on the real loop, clocks, ports and sockets.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/mcap_stream.h"
+#include "app/notify.h"
+#include "app/raw_capture.h"
+#include "app/station.h"
+#include "hal/clock.h"
+#include "hal/event_loop.h"
+#include "hal/wall_offset.h"
+
+namespace app {
+
+class Daemon final : private hal::PassListener {
+ public:
+  // Takes all memory. `configuration`: the text of the file, for a capture.
+  static hal::Result<std::unique_ptr<Daemon>> create(const config::Stack& stack,
+                                                     const config::Plan& plan,
+                                                     const std::string& configuration,
+                                                     hal::Log& log);
+  ~Daemon();
+
+  // Until SIGTERM or SIGINT; then every device is stopped, within kStopWithin in all.
+  void run();
+
+  static constexpr hal::Duration kStopWithin = std::chrono::milliseconds(450);
+
+ private:
+  // The stream socket as the place where messages go.
+  class StreamSink final : public MessageSink {
+   public:
+    explicit StreamSink(McapStream& stream) : stream_(stream) {}
+    hal::Result<ChannelId> add_channel(std::string_view topic, const MessageType&,
+                                       std::size_t latched_bytes) override;
+    std::span<std::byte> scratch() override { return stream_.scratch(); }
+    void publish(ChannelId id, std::int64_t log_time, std::int64_t publish_time,
+                 hal::Bytes message) override {
+      stream_.publish(id, log_time, publish_time, message);
+    }
+
+   private:
+    McapStream& stream_;
+    std::vector<std::pair<std::string_view, std::uint16_t>> schemas_;
+  };
+
+  Daemon(const config::Stack& stack, const config::Plan& plan, hal::Log& log);
+  hal::Status open(const std::string& configuration);
+  void add_drivers();
+  std::unique_ptr<hal::Port> port(const config::Sensor&, const hal::PortSpec&, std::uint8_t sensor,
+                                  drivers::Channel);
+
+  void on_pass_begin(hal::Time now) override;
+  void on_pass_end(hal::Time began) override;
+  void on_tick(hal::Time now);
+  void on_signal(int signal);
+  void update_offset();
+  void set_offset();
+  void record(hal::RawKind kind, hal::Time at, std::int64_t value = 0);
+  void stop_devices();
+
+  const config::Stack& stack_;
+  const config::Plan& plan_;
+  hal::Log& log_;
+  hal::InnerClock clock_;
+  hal::EventLoop loop_{clock_};
+  std::unique_ptr<RawCapture> capture_;
+  McapStream stream_;
+  StreamSink sink_{stream_};
+  Station station_;
+  hal::WallOffset offset_;
+  Notifier notifier_;
+  bool stopping_ = false;
+  hal::Time next_offset_{};
+  std::size_t told_streaming_ = SIZE_MAX;
+};
+
+}  // namespace app

@@ -1,0 +1,222 @@
+#include "app/diagnostics.h"
+
+#include <cinttypes>
+#include <limits>
+
+#include "app/version.h"
+#include "drivers/diagnosis.h"
+
+namespace app {
+namespace {
+
+struct Count {
+  const char* key;
+  std::uint64_t value;
+};
+
+void put(DiagnosticWriter& out, const char* key, std::int64_t value) {
+  out.value(key, hal::Text<24>::of("%" PRId64, value).view());
+}
+
+void put(DiagnosticWriter& out, std::span<const Count> counts) {
+  for (const Count& c : counts) out.value(c.key, hal::Text<24>::of("%" PRIu64, c.value).view());
+}
+
+Level level_of(const config::Sensor& sensor, const drivers::Health& health) {
+  if (health.state == drivers::State::streaming) return Level::ok;
+  const bool failed = health.state == drivers::State::silent ||
+                      health.state == drivers::State::backoff;
+  return failed && sensor.role == config::Role::required ? Level::error : Level::warn;
+}
+
+void put_wire(DiagnosticWriter& out, const drivers::Health& h, const hal::PortStats& port) {
+  const Count counts[] = {
+      {"wire.bytes", h.framing.bytes},
+      {"wire.frame_bytes", h.framing.frame_bytes},
+      {"wire.garbage_bytes", h.framing.garbage_bytes},
+      {"wire.pending", h.pending},
+      {"wire.rejected", h.framing.rejected},
+      {"wire.rejected_datagrams", port.rejected_datagrams},
+      {"wire.lost_datagrams", port.lost_datagrams},
+      {"wire.replaced_stamps", port.replaced_stamps},
+      {"driver.frames", h.framing.frames},
+      {"driver.replies", h.replies},
+      {"driver.silent_frames", h.silent_frames},
+      {"driver.undecodable", h.undecodable},
+      {"driver.stale", h.stale},
+      {"driver.unwanted", h.unwanted},
+      {"driver.packets", h.packets},
+      {"driver.faults", h.faults},
+      {"driver.resets", h.resets},
+  };
+  put(out, counts);
+}
+
+void put_clouds(DiagnosticWriter& out, const collation::CloudStats& c) {
+  const Count counts[] = {
+      {"cloud.beams", c.beams},
+      {"cloud.points", c.points},
+      {"cloud.no_return", c.no_return},
+      {"cloud.out_of_range", c.out_of_range},
+      {"cloud.out_of_angle", c.out_of_angle},
+      {"cloud.weak", c.weak},
+      {"cloud.invalid", c.invalid},
+      {"cloud.overlap", c.overlap},
+      {"cloud.without_pool", c.without_pool},
+      {"cloud.clouds", c.clouds},
+      {"cloud.clouds_without_pool", c.clouds_without_pool},
+      {"cloud.points_full", c.points_full},
+      {"cloud.gaps", c.gaps},
+      {"cloud.discarded", c.discarded},
+  };
+  put(out, counts);
+}
+
+void put_samples(DiagnosticWriter& out, const collation::ImuStats& s) {
+  const Count counts[] = {
+      {"imu.in", s.in},
+      {"imu.out", s.out},
+      {"imu.incomplete", s.incomplete},
+      {"imu.non_finite", s.non_finite},
+      {"imu.all_zero", s.all_zero},
+      {"imu.implausible", s.implausible},
+      {"imu.bad_orientation", s.bad_orientation},
+  };
+  put(out, counts);
+}
+
+void put_queue(DiagnosticWriter& out, const collation::QueueStats& q) {
+  const Count counts[] = {
+      {"queue.in", q.in},
+      {"queue.out", q.out},
+      {"queue.late", q.late},
+      {"queue.duplicate", q.duplicate},
+      {"queue.backward", q.backward},
+      {"queue.future", q.future},
+      {"queue.overflow", q.overflow},
+      {"queue.before_start", q.before_start},
+      {"queue.held", q.held},
+      {"queue.forced", q.forced},
+  };
+  put(out, counts);
+  put(out, "queue.worst_age_us", q.worst_age.count() / 1000);
+  put(out, "queue.would_have_sufficed_us", q.would_have_sufficed.count() / 1000);
+}
+
+void put_clock(DiagnosticWriter& out, const drivers::ClockHealth& clock) {
+  out.value("clock.quality", clock.locked ? "locked" : "coarse");
+  put(out, "clock.offset_ns", clock.offset_ns);
+  out.value("clock.drift_ppm", hal::Text<24>::of("%.3f", clock.drift_ppm).view());
+  put(out, "clock.residual_us", clock.residual.count() / 1000);
+  put(out, "clock.epoch", clock.epoch);
+  put(out, "clock.nudged", static_cast<std::int64_t>(clock.nudged));
+}
+
+constexpr std::size_t kMessage = 512, kPerSensor = 4096;
+
+}  // namespace
+
+Diagnostics::Diagnostics(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
+                         OutputTime& time)
+    : stack_(stack), plan_(plan), sink_(sink), time_(time) {
+  const auto declare = [&](const char* topic, std::size_t latched_bytes) -> ChannelId {
+    const auto id = sink_.add_channel(topic, kDiagnosticArrayType, latched_bytes);
+    if (id) return *id;
+    if (status_) status_ = id.error();
+    return 0;
+  };
+  const std::size_t longest = longest_message(stack);
+  diagnostics_ = declare("/diagnostics", longest);
+  configuration_ = declare("/lidard/configuration", longest);
+  events_ = declare("/lidard/events", 0);
+}
+
+std::size_t Diagnostics::longest_message(const config::Stack& stack) {
+  return kMessage + kPerSensor * stack.sensors.size();
+}
+
+void Diagnostics::publish_configuration() {
+  const auto out = sink_.scratch();
+  DiagnosticWriter writer({time_.now(), stack_.frame}, out);
+  writer.status(Level::ok, "lidard", "configuration", kVersion);
+  writer.value("frame", stack_.frame);
+  for (std::size_t i = 0; i < stack_.sensors.size(); ++i) {
+    const config::Sensor& sensor = stack_.sensors[i];
+    const config::SensorPlan& plan = plan_.sensors[i];
+    writer.status(Level::ok, sensor.name, "configuration", sensor.driver->name);
+    writer.value("port", hal::to_string(*sensor.port));
+    writer.value("kind", sensor.driver->kind == drivers::Kind::lidar ? "lidar" : "imu");
+    put(writer, "max_wait_us", plan.max_wait.count() / 1000);
+    put(writer, "capacity", static_cast<std::int64_t>(plan.capacity));
+    for (const drivers::OptionSpec& option : sensor.driver->options) {
+      writer.value(option.key, sensor.options.text(option.key));
+    }
+  }
+  publish(configuration_, writer, out);
+}
+
+void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
+                                std::uint32_t segment) {
+  const auto out = sink_.scratch();
+  DiagnosticWriter writer({time_.now(), stack_.frame}, out);
+  std::size_t streaming = 0;
+  for (std::size_t i = 0; i < pipeline.sensors(); ++i) {
+    const auto id = static_cast<drivers::SensorId>(i);
+    streaming += pipeline.health(id).state == drivers::State::streaming;
+  }
+  const bool whole = streaming == pipeline.sensors();
+  writer.status(whole ? Level::ok : Level::warn, "lidard",
+                hal::Text<64>::of("%zu of %zu sensors stream", streaming, pipeline.sensors()).view(),
+                kVersion);
+  put(writer, "unix_offset_ns", time_.offset_ns());
+  put(writer, "segment", segment);
+  for (std::size_t i = 0; i < pipeline.sensors(); ++i) {
+    const auto id = static_cast<drivers::SensorId>(i);
+    describe(writer, stack_.sensors[i], pipeline.account(id), output.stats(id));
+  }
+  publish(diagnostics_, writer, out);
+}
+
+void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
+                           const Account& account, const OutputStats& published) {
+  const drivers::Health& health = account.health;
+  const bool streams = health.state == drivers::State::streaming;
+  out.status(level_of(sensor, health), sensor.name,
+             streams ? account.rate_text.view() : health.why.view(), sensor.driver->name);
+  out.value("state", drivers::name(health.state));
+  out.value("cause", drivers::name(health.cause));
+  out.value("step", health.step);
+  out.value("port", account.port.note.view());
+  out.value("port.last_rejected", account.port.last_rejected.view());
+  out.value("rate_hz", hal::Text<24>::of("%.3f", account.rate_hz).view());
+  put_wire(out, health, account.port);
+  put_clock(out, health.clock);
+  const Count counts[] = {{"packets.in", account.packets},
+                          {"packets.sampled_out", account.sampled_out},
+                          {"output.messages", published.messages},
+                          {"output.points", published.points}};
+  put(out, counts);
+  if (sensor.driver->kind == drivers::Kind::lidar) {
+    put_clouds(out, account.clouds);
+  } else {
+    put_samples(out, account.samples);
+  }
+  put_queue(out, account.queue);
+}
+
+void Diagnostics::publish_event(Level level, std::string_view name, const char* event,
+                                std::string_view message, std::span<const KeyValue> values) {
+  const auto out = sink_.scratch();
+  DiagnosticWriter writer({time_.now(), stack_.frame}, out);
+  writer.status(level, name, message, "");
+  writer.value("event", event);
+  for (const KeyValue& value : values) writer.value(value.key, value.value);
+  publish(events_, writer, out);
+}
+
+void Diagnostics::publish(ChannelId channel, DiagnosticWriter& writer, std::span<std::byte> out) {
+  const std::size_t size = writer.finish();
+  if (size <= out.size()) sink_.publish(channel, time_.now(), time_.now(), out.first(size));
+}
+
+}  // namespace app

@@ -1,0 +1,44 @@
+// What lidard says about itself in the stream: the state of all sensors once a second, and events.
+#pragma once
+
+#include "app/message_sink.h"
+#include "app/messages.h"
+#include "app/output.h"
+#include "app/pipeline.h"
+
+namespace app {
+
+// /diagnostics (latched): one status "lidard" with the time line (unix_offset_ns, segment), then
+// one per sensor with its state, cause, counters and books; keys are those of Account, so that any
+// client can check them. /lidard/events: one status per event, its kind under the key "event".
+// /lidard/configuration (latched): what is configured, one status per sensor.
+class Diagnostics {
+ public:
+  // Declares the channels. Everything passed in outlives it.
+  Diagnostics(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
+              OutputTime& time);
+  const hal::Status& status() const { return status_; }
+  ChannelId events_channel() const { return events_; }
+
+  void publish_configuration();
+  void publish_state(const Pipeline& pipeline, const Output& output, std::uint32_t segment);
+  // `name`: the sensor, or "lidard".
+  void publish_event(Level level, std::string_view name, const char* event,
+                     std::string_view message, std::span<const KeyValue> values = {});
+
+  // What the longest of these messages takes, for memory budgets.
+  static std::size_t longest_message(const config::Stack&);
+
+ private:
+  void describe(DiagnosticWriter&, const config::Sensor&, const Account&, const OutputStats&);
+  void publish(ChannelId, DiagnosticWriter&, std::span<std::byte> out);
+
+  const config::Stack& stack_;
+  const config::Plan& plan_;
+  MessageSink& sink_;
+  OutputTime& time_;
+  hal::Status status_ = hal::ok;
+  ChannelId diagnostics_ = 0, events_ = 0, configuration_ = 0;
+};
+
+}  // namespace app

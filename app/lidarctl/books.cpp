@@ -1,0 +1,74 @@
+#include "app/lidarctl/books.h"
+
+#include <initializer_list>
+
+namespace lidarctl {
+namespace {
+
+struct Equation {
+  const char* whole;
+  std::initializer_list<const char*> parts;
+};
+
+}  // namespace
+
+std::vector<std::string> imbalances(const Diagnosis& sensor) {
+  const bool lidar = sensor.values.contains("cloud.beams");
+  const std::initializer_list<Equation> both = {
+      {"wire.bytes", {"wire.frame_bytes", "wire.garbage_bytes", "wire.pending"}},
+      {"driver.frames",
+       {"driver.replies", "driver.packets", "driver.stale", "driver.unwanted",
+        "driver.silent_frames", "driver.undecodable"}},
+      {"driver.packets", {"packets.in"}},
+      {"queue.in",
+       {"queue.out", "queue.late", "queue.duplicate", "queue.backward", "queue.future",
+        "queue.overflow", "queue.before_start", "queue.held"}},
+      {"queue.out", {"output.messages"}},
+  };
+  const std::initializer_list<Equation> lidars = {
+      {"cloud.beams",
+       {"cloud.points", "cloud.no_return", "cloud.out_of_range", "cloud.out_of_angle", "cloud.weak",
+        "cloud.invalid", "cloud.overlap", "cloud.without_pool"}},
+      {"cloud.clouds", {"queue.in"}},
+  };
+  const std::initializer_list<Equation> imus = {
+      {"packets.in", {"packets.sampled_out", "imu.in"}},
+      {"imu.in",
+       {"imu.out", "imu.incomplete", "imu.non_finite", "imu.all_zero", "imu.implausible"}},
+      {"imu.out", {"queue.in"}},
+  };
+  std::vector<std::string> found;
+  for (const auto& equations : {both, lidar ? lidars : imus}) {
+    for (const Equation& equation : equations) {
+      const std::uint64_t whole = sensor.count(equation.whole);
+      std::uint64_t sum = 0;
+      std::string parts;
+      for (const char* const part : equation.parts) {
+        sum += sensor.count(part);
+        parts += (parts.empty() ? "" : " + ") + std::string(part);
+      }
+      if (sum == whole) continue;
+      found.push_back(std::string(equation.whole) + " " + std::to_string(whole) + " is not " +
+                      parts + " = " + std::to_string(sum));
+    }
+  }
+  return found;
+}
+
+std::string drops(const Diagnosis& sensor) {
+  std::string text;
+  for (const char* const key :
+       {"wire.garbage_bytes", "wire.rejected", "wire.rejected_datagrams", "wire.lost_datagrams",
+        "driver.undecodable", "driver.stale", "driver.unwanted", "packets.sampled_out",
+        "cloud.invalid", "cloud.overlap", "cloud.without_pool", "cloud.discarded", "imu.incomplete",
+        "imu.non_finite", "imu.all_zero", "imu.implausible", "queue.late", "queue.duplicate",
+        "queue.backward", "queue.future", "queue.overflow", "queue.before_start"}) {
+    const std::uint64_t n = sensor.count(key);
+    if (n == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(key).substr(std::string(key).find('.') + 1) +
+            " " + std::to_string(n);
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace lidarctl

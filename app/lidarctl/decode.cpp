@@ -1,0 +1,175 @@
+// lidarctl decode: recorded bytes of one port in, JSON lines out.
+#include <cctype>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "app/lidarctl/commands.h"
+
+namespace lidarctl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Failure(kNoInput, path + ": cannot be opened: " + std::strerror(errno));
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) throw Failure(kNoInput, path + ": cannot be read");
+  return content;
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+std::vector<std::byte> from_hex(const std::string& path, const std::string& text) {
+  std::vector<std::byte> bytes;
+  int high = -1;
+  std::size_t line = 1;
+  for (const char c : text) {
+    line += c == '\n';
+    if (std::isspace(static_cast<unsigned char>(c))) continue;
+    const int digit = hex_digit(c);
+    if (digit < 0) {
+      throw Failure(kNoInput, path + ":" + std::to_string(line) + ": '" + std::string(1, c) +
+                                  "' is no hexadecimal digit");
+    }
+    if (high < 0) {
+      high = digit;
+    } else {
+      bytes.push_back(static_cast<std::byte>(high * 16 + digit));
+      high = -1;
+    }
+  }
+  if (high >= 0) throw Failure(kNoInput, path + ": ends in the middle of a byte");
+  return bytes;
+}
+
+std::vector<std::byte> load(const std::string& path) {
+  const std::string content = read_file(path);
+  if (path.ends_with(".hex")) return from_hex(path, content);
+  if (path.ends_with(".pcap") || path.ends_with(".pcapng")) {
+    throw Failure(kNoInput, path + ": network captures are not read yet; save the payload as .bin");
+  }
+  const auto bytes = std::as_bytes(std::span(content));
+  return {bytes.begin(), bytes.end()};
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const drivers::ScanSlice& slice) {
+  Json beams = Json::array();
+  for (const drivers::Beam& beam : slice.beams) {
+    beams.push_back({beam.angle, beam.range,
+                     slice.has_intensity ? Json(beam.intensity) : Json(nullptr)});
+  }
+  return {{"type", "scan"},
+          {"first_ns", hal::to_ns(slice.first)},
+          {"step_ns", slice.step.count()},
+          {"device_ns", or_null(slice.device_ns)},
+          {"starts_turn", slice.starts_turn},
+          {"beams", std::move(beams)}};
+}
+
+Json to_json(const drivers::ImuSample& sample) {
+  Json line = {{"type", "imu"},
+               {"t_ns", hal::to_ns(sample.at)},
+               {"device_ns", or_null(sample.device_ns)},
+               {"accel", or_null(sample.accel)},
+               {"gyro", or_null(sample.gyro)},
+               {"orientation", or_null(sample.orientation)}};
+  if (sample.mag) line["mag_T"] = *sample.mag;
+  if (sample.pressure) line["pressure_Pa"] = *sample.pressure;
+  if (sample.temperature) line["temperature_C"] = *sample.temperature;
+  if (sample.delta_velocity) line["delta_velocity"] = *sample.delta_velocity;
+  if (sample.delta_angle) line["delta_angle"] = *sample.delta_angle;
+  return line;
+}
+
+class Printer final : public drivers::PacketSink {
+  void on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Time) override {
+    std::cout << std::visit([](const auto& p) { return to_json(p); }, packet).dump() << '\n';
+  }
+  void on_state(drivers::SensorId, drivers::State, hal::Time) override {}
+};
+
+void print(const drivers::DecoderStats& s) {
+  const Json line = {{"type", "stats"},
+                     {"bytes", s.framing.bytes},
+                     {"frames", s.framing.frames},
+                     {"frame_bytes", s.framing.frame_bytes},
+                     {"rejected", s.framing.rejected},
+                     {"garbage_bytes", s.framing.garbage_bytes},
+                     {"tail_bytes", s.tail_bytes},
+                     {"undecodable", s.undecodable},
+                     {"packets", s.packets}};
+  std::cout << line.dump() << '\n' << std::flush;
+  if (!std::cout) throw Failure(kFailed, "standard output: cannot be written");
+}
+
+struct Arguments {
+  std::string driver, file;
+  std::vector<std::string> settings;
+};
+
+void decode(const Arguments& arguments) {
+  const drivers::Row& row = driver_row(arguments.driver);
+  drivers::Options options(row.options);
+  int baud = row.default_baud;
+  for (const std::string& setting : arguments.settings) {
+    const auto [key, value] = key_value(setting);
+    if (key == "baud") {
+      std::size_t used = 0;
+      try {
+        baud = std::stoi(value, &used);
+      } catch (const std::exception&) {
+      }
+      if (used != value.size() || used == 0 || baud < 0 || baud > 20'000'000) {
+        throw Failure(kUsage, "--set baud: '" + value + "' is no line rate");
+      }
+    } else if (const hal::Status set = options.set(key, value); !set) {
+      throw Failure(kUsage, std::string(row.name) + ": " + set.error().detail.c_str());
+    }
+  }
+  const std::vector<std::byte> bytes = load(arguments.file);
+  Printer printer;
+  const auto decoder = row.make_decoder(options, baud, printer);
+  // In reads of a fair size, so that packets appear while a large file is still being decoded.
+  constexpr std::size_t kRead = 4096;
+  const hal::Duration per_byte(baud > 0 ? 10'000'000'000 / baud : 0);
+  for (std::size_t at = 0; at < bytes.size(); at += kRead) {
+    const auto part = std::span(bytes).subspan(at, std::min(kRead, bytes.size() - at));
+    const std::size_t last = at + part.size() - 1;
+    const auto last_at = hal::from_ns(baud > 0 ? static_cast<std::int64_t>(std::llround(
+                                                     static_cast<double>(last) * 1e10 / baud))
+                                               : 0);
+    decoder->feed({.bytes = part, .last_at = last_at, .per_byte = per_byte});
+  }
+  decoder->finish();
+  print(decoder->stats());
+}
+
+}  // namespace
+
+void add_decode(CLI::App& root) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* const command =
+      root.add_subcommand("decode", "Decode the received bytes of one port to JSON lines");
+  command->add_option("DRIVER", arguments->driver, "driver name, see `lidarctl drivers`")->required();
+  command->add_option("FILE", arguments->file, ".bin: bytes as received; .hex: the same as text")
+      ->required();
+  command->add_option("--set", arguments->settings, "driver option, or baud=N (0: no line time)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->callback([arguments] { decode(*arguments); });
+}
+
+}  // namespace lidarctl

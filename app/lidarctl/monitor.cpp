@@ -1,0 +1,295 @@
+// lidarctl monitor: the stream for people, and a table of every sensor at the end.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <numeric>
+
+#include "app/lidarctl/books.h"
+#include "app/lidarctl/commands.h"
+#include "app/lidarctl/truth.h"
+
+namespace lidarctl {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::string socket = kDefaultSocket;
+  double seconds = 0;
+  double lines_hz = 2;
+  std::vector<std::string> truth;  // NAME=FILE
+  bool verify = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+std::int64_t unix_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// One measured instant, kept until the truth can be read.
+struct Stamped {
+  std::int64_t inner_ns;
+  double angle;
+};
+
+struct Pose {
+  app::Vector3 translation{};
+  app::Quaternion rotation{0, 0, 0, 1};
+
+  // Angle of a point of the tracking frame as the sensor sees it.
+  double angle_of(float x, float y, float z) const {
+    const auto [qx, qy, qz, qw] = rotation;
+    const double d[3] = {x - translation[0], y - translation[1], z - translation[2]};
+    // Rotated by the conjugate: v + 2w (u x v) + 2 u x (u x v) with u = -(qx, qy, qz).
+    const double u[3] = {-qx, -qy, -qz};
+    const double c[3] = {u[1] * d[2] - u[2] * d[1], u[2] * d[0] - u[0] * d[2],
+                         u[0] * d[1] - u[1] * d[0]};
+    const double e[2] = {u[1] * c[2] - u[2] * c[1], u[2] * c[0] - u[0] * c[2]};
+    return std::atan2(d[1] + 2 * qw * c[1] + 2 * e[1], d[0] + 2 * qw * c[0] + 2 * e[0]);
+  }
+};
+
+// What was seen of one sensor's topics.
+struct Seen {
+  std::uint64_t messages = 0, points = 0, missing = 0;
+  std::uint32_t sequence = 0;
+  std::vector<std::int64_t> ages;  // ns
+  std::vector<Stamped> stamps;
+  SteadyClock::time_point next_line{};
+};
+
+double percentile_ms(std::vector<std::int64_t>& values, double part) {
+  if (values.empty()) return NAN;
+  const auto at = static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return static_cast<double>(values[static_cast<std::size_t>(at)]) * 1e-6;
+}
+
+class Monitor {
+ public:
+  explicit Monitor(const Arguments& arguments) : arguments_(arguments) {}
+
+  void on_message(const StreamMessage& m) {
+    if (m.topic == "/diagnostics") {
+      state_ = diagnoses(m.message.data);
+      if (first_.empty()) first_ = state_;
+      offset_ns_ = static_cast<std::int64_t>(
+          std::strtoll(state_["lidard"].values["unix_offset_ns"].c_str(), nullptr, 10));
+    } else if (m.topic == "/lidard/events") {
+      print_event(m);
+    } else if (m.topic == "/tf_static") {
+      take_poses(m.message.data);
+    } else if (m.type == "sensor_msgs/msg/PointCloud2") {
+      take_cloud(m);
+    } else if (m.type == "sensor_msgs/msg/Imu") {
+      take_imu(m);
+    } else if (m.type == "sensor_msgs/msg/LaserScan") {
+      ++others_[m.topic];
+    }
+  }
+
+  // Prints the table. True when every sensor streamed in order and the books balance.
+  bool finish();
+
+ private:
+  static std::string sensor_of(const std::string& topic) {
+    return topic.substr(1, topic.find('/', 1) - 1);
+  }
+
+  Seen& note(const StreamMessage& m) {
+    const auto log_time = static_cast<std::int64_t>(m.message.log_time);
+    if (log_time < newest_) ++backward_;
+    newest_ = std::max(newest_, log_time);
+    Seen& seen = seen_[sensor_of(m.topic)];
+    if (seen.messages > 0) seen.missing += m.message.sequence - seen.sequence - 1;
+    seen.sequence = m.message.sequence;
+    ++seen.messages;
+    seen.ages.push_back(unix_now() - log_time);
+    return seen;
+  }
+
+  bool may_print(Seen& seen) const {
+    const auto now = SteadyClock::now();
+    if (arguments_.lines_hz <= 0 || now < seen.next_line) return false;
+    seen.next_line = now + std::chrono::duration_cast<SteadyClock::duration>(
+                               std::chrono::duration<double>(1 / arguments_.lines_hz));
+    return true;
+  }
+
+  void take_cloud(const StreamMessage& m) {
+    const auto cloud = app::decode_point_cloud(m.message.data);
+    if (!cloud) return;
+    Seen& seen = note(m);
+    seen.points += cloud->points.size();
+    const std::string name = sensor_of(m.topic);
+    const Pose& pose = poses_[cloud->header.frame == name ? std::string() : name];
+    double nearest = INFINITY, first = 0;
+    for (std::size_t i = 0; i < cloud->points.size(); ++i) {
+      const app::PointXyzit p = cloud->points[i];
+      nearest = std::min(nearest, std::hypot(double{p.x}, double{p.y}));
+      first = std::min(first, double{p.time});
+      if (arguments_.truth.empty() || i % kEveryPoint != 0) continue;
+      const auto at = cloud->header.unix_ns + std::llround(double{p.time} * 1e9) - offset_ns_;
+      seen.stamps.push_back({at, pose.angle_of(p.x, p.y, p.z)});
+    }
+    if (!may_print(seen)) return;
+    std::printf("%.6f  %-10s %4zu points over %5.1f ms, nearest %.3f m, age %.1f ms\n",
+                static_cast<double>(cloud->header.unix_ns) * 1e-9, name.c_str(),
+                cloud->points.size(), -first * 1e3, nearest,
+                static_cast<double>(seen.ages.back()) * 1e-6);
+  }
+
+  void take_imu(const StreamMessage& m) {
+    const auto imu = app::decode_imu(m.message.data);
+    if (!imu) return;
+    Seen& seen = note(m);
+    seen.stamps.push_back({imu->header.unix_ns - offset_ns_, 0});
+    if (!may_print(seen) || !imu->linear_acceleration || !imu->angular_velocity) return;
+    const auto& a = *imu->linear_acceleration;
+    const auto& w = *imu->angular_velocity;
+    std::printf("%.6f  %-10s accel %+7.3f %+7.3f %+7.3f m/s^2, gyro %+7.4f %+7.4f %+7.4f rad/s, "
+                "age %.1f ms\n",
+                static_cast<double>(imu->header.unix_ns) * 1e-9, sensor_of(m.topic).c_str(), a[0],
+                a[1], a[2], w[0], w[1], w[2], static_cast<double>(seen.ages.back()) * 1e-6);
+  }
+
+  void take_poses(hal::Bytes message) {
+    app::TransformReader reader(message);
+    while (const auto t = reader.next()) {
+      poses_[std::string(t->child_frame)] = {t->translation, t->rotation};
+    }
+  }
+
+  void print_event(const StreamMessage& m) {
+    for (const auto& [name, d] : diagnoses(m.message.data)) {
+      const auto event = d.values.find("event");
+      std::printf("%.6f  %-10s event %s: %s\n", static_cast<double>(m.message.log_time) * 1e-9,
+                  name.c_str(), event == d.values.end() ? "?" : event->second.c_str(),
+                  d.message.c_str());
+    }
+  }
+
+  void print_row(const std::string& name, Seen& seen);
+  std::vector<std::int64_t> errors(const std::string& name, const Seen& seen) const;
+
+  static constexpr std::size_t kEveryPoint = 7;  // of a cloud, compared with the truth
+
+  const Arguments& arguments_;
+  std::map<std::string, Seen> seen_;
+  std::map<std::string, std::uint64_t> others_;
+  std::map<std::string, Pose> poses_;  // "": the identity
+  std::map<std::string, Diagnosis> first_, state_;
+  std::int64_t newest_ = 0, offset_ns_ = 0;
+  std::uint64_t backward_ = 0;
+};
+
+std::vector<std::int64_t> Monitor::errors(const std::string& name, const Seen& seen) const {
+  for (const std::string& pair : arguments_.truth) {
+    const auto [sensor, file] = key_value(pair);
+    if (sensor != name) continue;
+    const Truth truth(file);
+    std::vector<std::int64_t> found;
+    const bool lidar = seen.points > 0;
+    for (const Stamped& s : seen.stamps) {
+      const auto error = lidar ? truth.beam_error(s.inner_ns, s.angle)
+                               : truth.sample_error(s.inner_ns);
+      if (error) found.push_back(std::abs(*error));
+    }
+    return found;
+  }
+  return {};
+}
+
+void Monitor::print_row(const std::string& name, Seen& seen) {
+  const Diagnosis& now = state_[name];
+  std::vector<std::int64_t> off = errors(name, seen);
+  const auto rate = now.values.find("rate_hz");
+  std::printf("%-10s %-10s %9llu %9llu %9llu %8s  %7.1f %7.1f", name.c_str(),
+              now.hardware_id.c_str(), static_cast<unsigned long long>(now.count("driver.packets")),
+              static_cast<unsigned long long>(seen.messages),
+              static_cast<unsigned long long>(seen.points),
+              rate == now.values.end() ? "?" : rate->second.c_str(), percentile_ms(seen.ages, 0.5),
+              percentile_ms(seen.ages, 0.99));
+  if (off.empty()) {
+    std::printf("  %8s %8s", "-", "-");
+  } else {
+    std::printf("  %8.3f %8.3f", percentile_ms(off, 0.5), percentile_ms(off, 0.99));
+  }
+  std::printf("  %s\n", drops(now).c_str());
+}
+
+bool Monitor::finish() {
+  std::printf("\n%-10s %-10s %9s %9s %9s %8s  %7s %7s  %8s %8s  %s\n", "sensor", "driver", "packets",
+              "messages", "points", "Hz", "age p50", "p99 ms", "err p50", "p99 ms",
+              "dropped by reason");
+  bool good = !state_.empty();
+  for (const auto& [name, now] : state_) {
+    if (name == "lidard") continue;
+    Seen& seen = seen_[name];
+    print_row(name, seen);
+    if (seen.messages == 0) std::printf("  FAULT: %s: nothing came\n", name.c_str()), good = false;
+    if (seen.missing > 0) {
+      std::printf("  %s: %llu messages were lost on the way to this client\n", name.c_str(),
+                  static_cast<unsigned long long>(seen.missing));
+    }
+    for (const std::string& equation : imbalances(now)) {
+      std::printf("  FAULT: %s: %s\n", name.c_str(), equation.c_str());
+      good = false;
+    }
+  }
+  if (backward_ > 0) {
+    std::printf("  FAULT: the order went back %llu times\n",
+                static_cast<unsigned long long>(backward_));
+    good = false;
+  }
+  std::printf("order: %s; books: %s\n", backward_ == 0 ? "never went back" : "went back",
+              good ? "balance" : "see above");
+  return good;
+}
+
+void monitor(const Arguments& arguments) {
+  StreamClient client(arguments.socket);
+  Monitor monitor(arguments);
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  std::signal(SIGTERM, [](int) { interrupted = 1; });
+  const auto end = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                            std::chrono::duration<double>(arguments.seconds));
+  const auto on_message = [&](const StreamMessage& m) { monitor.on_message(m); };
+  while (!interrupted && (arguments.seconds <= 0 || SteadyClock::now() < end)) {
+    if (!client.read(50, on_message)) break;
+    std::fflush(stdout);
+  }
+  const bool good = monitor.finish();
+  if (arguments.verify && !good) throw Failure(kFailed, "");
+}
+
+}  // namespace
+
+void add_monitor(CLI::App& root) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* const command =
+      root.add_subcommand("monitor", "Print the stream for people, then a table of every sensor");
+  command->add_option("--socket", arguments->socket, "stream socket")->capture_default_str();
+  command->add_option("--for", arguments->seconds, "seconds; 0: until Ctrl-C")
+      ->capture_default_str();
+  command->add_option("--lines", arguments->lines_hz, "lines per second and sensor")
+      ->capture_default_str();
+  command
+      ->add_option("--truth", arguments->truth,
+                   "a sensor's truth file, written by `lidarctl simulate --truth`")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  command->add_flag("--verify", arguments->verify,
+                    "exit status 1 unless every sensor streamed in order and the books balance");
+  command->callback([arguments] { monitor(*arguments); });
+}
+
+}  // namespace lidarctl

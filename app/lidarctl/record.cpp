@@ -1,0 +1,73 @@
+// lidarctl record: the stream to a file, until a signal.
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "app/lidarctl/commands.h"
+#include "app/lidarctl/stream_client.h"
+#include "app/stream_file.h"
+#include "hal/unix_socket.h"
+
+namespace lidarctl {
+namespace {
+
+struct Arguments {
+  std::string socket = kDefaultSocket, file;
+  double seconds = 0;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void record(const Arguments& arguments) {
+  auto socket = hal::connect_unix(arguments.socket);
+  if (!socket) {
+    throw Failure(kFailed, std::string(socket.error().detail.c_str()) +
+                               "; is lidard running, and is --socket its `stream: unix`?");
+  }
+  auto file = app::StreamFile::create(arguments.file);
+  if (!file) throw Failure(kFailed, file.error().detail.c_str());
+  std::signal(SIGINT, [](int) { interrupted = 1; });
+  std::signal(SIGTERM, [](int) { interrupted = 1; });
+
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(arguments.seconds));
+  std::array<std::byte, 65'536> buffer;
+  hal::Status status = hal::ok;
+  while (status && !interrupted && (arguments.seconds <= 0 || Clock::now() < end)) {
+    pollfd waiting{socket->get(), POLLIN, 0};
+    if (::poll(&waiting, 1, 100) <= 0) continue;
+    const ssize_t n = ::read(socket->get(), buffer.data(), buffer.size());
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) break;
+    status = (*file)->feed(std::span(buffer).first(static_cast<std::size_t>(n)));
+  }
+  const hal::Status finished = (*file)->finish();
+  std::fprintf(stderr, "%s: %llu messages, %llu bytes, %llu messages lost on the way\n",
+               arguments.file.c_str(), static_cast<unsigned long long>((*file)->messages()),
+               static_cast<unsigned long long>((*file)->bytes()),
+               static_cast<unsigned long long>((*file)->lost()));
+  for (const hal::Status& s : {status, finished}) {
+    if (!s) throw Failure(kFailed, s.error().detail.empty() ? s.error().where
+                                                            : s.error().detail.c_str());
+  }
+}
+
+}  // namespace
+
+void add_record(CLI::App& root) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* const command = root.add_subcommand("record", "Save the stream as an MCAP file");
+  command->add_option("FILE", arguments->file, "file to write")->required();
+  command->add_option("--socket", arguments->socket, "stream socket")->capture_default_str();
+  command->add_option("--for", arguments->seconds, "seconds; 0: until a signal")
+      ->capture_default_str();
+  command->callback([arguments] { record(*arguments); });
+}
+
+}  // namespace lidarctl

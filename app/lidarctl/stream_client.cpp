@@ -1,0 +1,77 @@
+#include "app/lidarctl/stream_client.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "app/lidarctl/commands.h"
+#include "hal/unix_socket.h"
+
+namespace lidarctl {
+
+StreamClient::StreamClient(const std::string& socket)
+    : reader_(std::size_t{16} << 20), buffer_(65'536) {
+  auto fd = hal::connect_unix(socket);
+  if (!fd) {
+    throw Failure(kFailed, std::string(fd.error().detail.empty() ? fd.error().where
+                                                                 : fd.error().detail.c_str()) +
+                               "; is lidard running, and is --socket its `stream: unix`?");
+  }
+  fd_ = std::move(*fd);
+}
+
+bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
+  pollfd waiting{fd_.get(), POLLIN, 0};
+  const int ready = ::poll(&waiting, 1, timeout_ms);
+  if (ready <= 0) return ready == 0 || errno == EINTR;
+  const ssize_t n = ::read(fd_.get(), buffer_.data(), buffer_.size());
+  if (n < 0) return errno == EINTR || errno == EAGAIN;
+  if (n == 0) return false;
+  on_message_ = &on_message;
+  const hal::Status fed =
+      reader_.feed(std::span(buffer_).first(static_cast<std::size_t>(n)), *this);
+  if (!fed) throw Failure(kFailed, std::string("the stream is broken: ") + fed.error().detail.c_str());
+  return true;
+}
+
+void StreamClient::on_record(const hal::mcap::Record& record) {
+  std::array<hal::mcap::KeyValue, 8> pairs;
+  if (record.opcode == hal::mcap::Opcode::schema) {
+    if (const auto schema = hal::mcap::decode_schema(record.content)) {
+      types_[schema->id] = schema->name;
+    }
+  } else if (record.opcode == hal::mcap::Opcode::channel) {
+    if (const auto channel = hal::mcap::decode_channel(record.content, pairs)) {
+      channels_[channel->id] = {std::string(channel->topic), types_[channel->schema_id]};
+    }
+  } else if (record.opcode == hal::mcap::Opcode::message) {
+    const auto message = hal::mcap::decode_message(record.content);
+    if (!message || !channels_.contains(message->channel)) return;
+    const Channel& channel = channels_[message->channel];
+    (*on_message_)({channel.topic, channel.type, *message});
+  }
+}
+
+std::uint64_t Diagnosis::count(const std::string& key) const {
+  const auto found = values.find(key);
+  return found == values.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
+}
+
+std::map<std::string, Diagnosis> diagnoses(hal::Bytes diagnostic_array) {
+  std::map<std::string, Diagnosis> result;
+  app::DiagnosticReader reader(diagnostic_array);
+  while (const auto status = reader.next_status()) {
+    Diagnosis& diagnosis = result[std::string(status->name)];
+    diagnosis.level = status->level;
+    diagnosis.message = status->message;
+    diagnosis.hardware_id = status->hardware_id;
+    while (const auto pair = reader.next_value()) {
+      diagnosis.values[std::string(pair->key)] = pair->value;
+    }
+  }
+  return result;
+}
+
+}  // namespace lidarctl

@@ -1,0 +1,30 @@
+// How far stamps are from the truth that a simulator wrote.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lidarctl {
+
+class Truth {
+ public:
+  // Reads a truth file; a last line that is not whole yet is left out. A Failure when there is none.
+  explicit Truth(const std::string& path);
+
+  // Stamp minus truth, ns, against the nearest true beam of that angle (rad, sensor frame).
+  std::optional<std::int64_t> beam_error(std::int64_t inner_ns, double angle) const;
+  // Against the nearest true sample.
+  std::optional<std::int64_t> sample_error(std::int64_t inner_ns) const;
+
+ private:
+  struct Beam {
+    std::int64_t at;
+    double angle;
+  };
+  std::vector<Beam> beams_;
+  std::vector<std::int64_t> samples_;
+};
+
+}  // namespace lidarctl

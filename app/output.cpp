@@ -1,0 +1,139 @@
+#include "app/output.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/scan_grid.h"
+#include "collation/pose.h"
+
+namespace app {
+
+Output::Output(const config::Stack& stack, std::span<const std::size_t> max_beams,
+               MessageSink& sink, OutputTime& time)
+    : stack_(stack), sink_(sink), time_(time) {
+  const std::size_t largest = max_beams.empty() ? 0 : *std::ranges::max_element(max_beams);
+  points_.resize(largest);
+  ranges_.resize(largest);
+  intensities_.resize(largest);
+  sensors_.reserve(stack.sensors.size());
+  for (const config::Sensor& config : stack.sensors) {
+    const bool tracking = config.frame == config::Frame::tracking ||
+                          config.driver->kind == drivers::Kind::imu;
+    sensors_.push_back({.config = &config, .frame = tracking ? stack.frame : config.name});
+    declare(sensors_.back());
+  }
+  std::size_t size = 64;
+  for (const Sensor& s : sensors_) size += 128 + stack.frame.size() + s.config->name.size();
+  const auto id = sink_.add_channel("/tf_static", kTfMessageType, size);
+  if (id) transforms_ = *id;
+  if (!id && status_) status_ = id.error();
+}
+
+void Output::declare(Sensor& sensor) {
+  const bool lidar = sensor.config->driver->kind == drivers::Kind::lidar;
+  if (!lidar) sensor.imu = channel(sensor, "imu", kImuType);
+  if (lidar && sensor.config->outputs.points) {
+    sensor.points = channel(sensor, "points", kPointCloud2Type);
+  }
+  if (lidar && sensor.config->outputs.scan) sensor.scan = channel(sensor, "scan", kLaserScanType);
+}
+
+ChannelId Output::channel(const Sensor& sensor, const char* what, const MessageType& type) {
+  const auto id = sink_.add_channel("/" + sensor.config->name + "/" + what, type, 0);
+  if (id) return *id;
+  if (status_) status_ = id.error();
+  return 0;
+}
+
+void Output::publish_transforms() {
+  std::vector<Transform> transforms;
+  for (const Sensor& sensor : sensors_) {
+    const auto& [xyz, rpy] = sensor.config->pose;
+    const Eigen::Quaterniond q = collation::rotation_of(rpy);
+    transforms.push_back({.header = {time_.now(), stack_.frame},
+                          .child_frame = sensor.config->name,
+                          .translation = xyz,
+                          .rotation = {q.x(), q.y(), q.z(), q.w()}});
+  }
+  const auto out = sink_.scratch();
+  const std::size_t size = encode(transforms, out);
+  if (size <= out.size()) sink_.publish(transforms_, time_.now(), time_.now(), out.first(size));
+}
+
+void Output::add_sensor_data(drivers::SensorId id, const collation::TimedPointCloud& cloud) {
+  Sensor& sensor = sensors_[id];
+  const std::int64_t log_time = time_.next(cloud.at);
+  ++sensor.stats.messages;
+  sensor.stats.points += cloud.points.size();
+  if (sensor.points != 0) publish_points(sensor, cloud, log_time);
+  if (sensor.scan != 0) publish_scan(sensor, cloud, log_time);
+}
+
+void Output::publish_points(Sensor& sensor, const collation::TimedPointCloud& cloud,
+                            std::int64_t log_time) {
+  const hal::Duration length = cloud.at - cloud.first;
+  const bool from_start = sensor.config->time_reference == config::TimeReference::start;
+  const float shift = from_start ? static_cast<float>(hal::to_seconds(length)) : 0.0f;
+  std::size_t n = 0;
+  for (const collation::TimedPoint& p : cloud.points) {
+    points_[n++] = {p.position.x(), p.position.y(), p.position.z(),
+                    cloud.has_intensity ? p.intensity : 0.0f, p.time + shift};
+  }
+  const std::int64_t stamp = from_start ? log_time - length.count() : log_time;
+  const auto out = sink_.scratch();
+  const std::size_t size = encode(
+      PointCloud{{stamp, sensor.frame}, Packed<PointXyzit>(std::span(points_).first(n))}, out);
+  if (size <= out.size()) sink_.publish(sensor.points, log_time, time_.now(), out.first(size));
+}
+
+// The header's stamp is the first ray, by the rule of the message.
+void Output::publish_scan(Sensor& sensor, const collation::TimedPointCloud& cloud,
+                          std::int64_t log_time) {
+  const std::size_t n = cloud.beams.size();
+  const auto ranges = std::span(ranges_).first(n), intensities = std::span(intensities_).first(n);
+  const ScanGrid grid = to_grid(cloud.beams.view(), ranges, intensities);
+  const auto seconds = [](hal::Duration d) { return static_cast<float>(hal::to_seconds(d)); };
+  const hal::Duration length = cloud.at - cloud.first;
+  LaserScan scan{.header = {log_time - length.count(), sensor.config->name},
+                 .angle_min = grid.angle_min,
+                 .angle_max = grid.angle_max,
+                 .angle_increment = grid.angle_increment,
+                 .time_increment = seconds(cloud.step),
+                 .scan_time = seconds(length + cloud.step),
+                 .range_min = static_cast<float>(sensor.config->min_range),
+                 .range_max = static_cast<float>(sensor.config->max_range),
+                 .ranges = Packed<float>(std::span<const float>(ranges)),
+                 .intensities = {}};
+  if (cloud.has_intensity) scan.intensities = Packed<float>(std::span<const float>(intensities));
+  const auto out = sink_.scratch();
+  const std::size_t size = encode(scan, out);
+  if (size <= out.size()) sink_.publish(sensor.scan, log_time, time_.now(), out.first(size));
+}
+
+void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu) {
+  Sensor& sensor = sensors_[id];
+  const std::int64_t log_time = time_.next(imu.at);
+  ++sensor.stats.messages;
+  const auto array = [](const Eigen::Vector3d& v) { return Vector3{v.x(), v.y(), v.z()}; };
+  Imu message{.header = {log_time, sensor.frame},
+              .orientation = {},
+              .angular_velocity = array(imu.angular_velocity),
+              .linear_acceleration = array(imu.linear_acceleration)};
+  if (imu.orientation) {
+    const auto& q = *imu.orientation;
+    message.orientation = Quaternion{q.x(), q.y(), q.z(), q.w()};
+  }
+  const auto out = sink_.scratch();
+  const std::size_t size = encode(message, out);
+  if (size <= out.size()) sink_.publish(sensor.imu, log_time, time_.now(), out.first(size));
+}
+
+std::size_t Output::longest_message(const config::Sensor& sensor, std::size_t max_beams) {
+  constexpr std::size_t kFrame = 64;
+  if (sensor.driver->kind == drivers::Kind::imu) return imu_size(kFrame);
+  const std::size_t points = sensor.outputs.points ? point_cloud_size(max_beams, kFrame) : 0;
+  const std::size_t scan = sensor.outputs.scan ? laser_scan_size(max_beams, kFrame) : 0;
+  return std::max(points, scan);
+}
+
+}  // namespace app

@@ -1,0 +1,175 @@
+#include "app/pipeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "collation/pose.h"
+
+namespace app {
+namespace {
+
+collation::CloudOptions cloud_options(const config::Sensor& sensor) {
+  const drivers::Figures figures = sensor.driver->figures(sensor.options);
+  collation::CloudOptions options;
+  if (sensor.frame == config::Frame::tracking) {
+    options.tracking_from_sensor =
+        collation::pose_of(sensor.pose.xyz, sensor.pose.rpy).cast<float>();
+  }
+  options.min_range = static_cast<float>(sensor.min_range);
+  options.max_range = static_cast<float>(sensor.max_range);
+  options.emit = static_cast<collation::Emit>(sensor.emit.by);
+  options.subdivisions = sensor.emit.subdivisions;
+  options.turn = hal::from_seconds(1 / figures.turns_hz);
+  return options;
+}
+
+collation::QueueOptions queue_options(const config::Stack& stack, const config::Sensor& sensor,
+                                      const config::SensorPlan& plan) {
+  return {.capacity = plan.capacity,
+          .max_wait = plan.max_wait,
+          .role = static_cast<collation::Role>(sensor.role),
+          .overflow = static_cast<collation::Overflow>(stack.collation.overflow)};
+}
+
+constexpr hal::Duration kRateWindow = std::chrono::seconds(15);
+constexpr std::size_t kRateEvents = 256;
+
+}  // namespace
+
+Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan,
+                   collation::CollatedSink& out, EventListener& events)
+    : out_(out), events_(events) {
+  const auto policy = static_cast<collation::Policy>(stack.collation.policy);
+  collation::CollatedSink& self = *this;
+  if (stack.collation.by_trajectory) {
+    collator_ = std::make_unique<collation::TrajectoryCollator>(policy, self);
+  } else {
+    collator_ = std::make_unique<collation::Collator>(policy, self);
+  }
+  std::map<std::string, std::vector<collation::CollatedSensor>> trajectories;
+  lanes_.reserve(stack.sensors.size());
+  for (std::size_t i = 0; i < stack.sensors.size(); ++i) {
+    const config::Sensor& sensor = stack.sensors[i];
+    lanes_.push_back({.sampler = collation::FixedRatioSampler(sensor.sampling_ratio),
+                      .pool = nullptr,
+                      .builder = nullptr,
+                      .aligner = nullptr,
+                      .rate = collation::RateTimer(kRateWindow, kRateEvents)});
+    Lane& lane = lanes_.back();
+    if (sensor.driver->kind == drivers::Kind::lidar) {
+      lane.pool = std::make_unique<collation::CloudPool>(collation::make_cloud_pool(
+          plan.sensors[i].clouds, plan.sensors[i].points, sensor.outputs.scan));
+      lane.builder = std::make_unique<collation::CloudBuilder>(cloud_options(sensor), *lane.pool);
+    } else {
+      lane.aligner = std::make_unique<collation::ImuAligner>(
+          collation::ImuOptions{collation::pose_of(sensor.pose.xyz, sensor.pose.rpy), true});
+    }
+    trajectories[sensor.trajectory].push_back({static_cast<drivers::SensorId>(i), sensor.name,
+                                               queue_options(stack, sensor, plan.sensors[i])});
+  }
+  int id = 0;
+  for (const auto& [name, sensors] : trajectories) {
+    // Names are unique in a loaded stack, so nothing can be refused.
+    (void)collator_->add_trajectory(id++, sensors);
+  }
+  drivers_.reserve(lanes_.size());
+}
+
+void Pipeline::add(std::unique_ptr<drivers::Driver> driver) {
+  drivers_.push_back(std::move(driver));
+}
+
+void Pipeline::start(hal::Time now) {
+  now_ = now;
+  for (const auto& driver : drivers_) driver->start(now);
+}
+
+void Pipeline::tick(hal::Time now) {
+  for (const auto& driver : drivers_) driver->tick(now);
+}
+
+void Pipeline::end_pass(hal::Time began) {
+  now_ = began;
+  for (std::size_t i = 0; i < drivers_.size(); ++i) {
+    if (drivers_[i]->drained()) {
+      collator_->read_empty(static_cast<drivers::SensorId>(i), began);
+    }
+  }
+  collator_->release(began);
+}
+
+void Pipeline::stop(hal::Time now) {
+  for (const auto& driver : drivers_) driver->stop(now);
+}
+
+bool Pipeline::stopped() const {
+  return std::ranges::all_of(drivers_, [](const auto& driver) { return driver->stopped(); });
+}
+
+void Pipeline::flush() { collator_->flush(); }
+
+void Pipeline::on_packet(drivers::SensorId id, const drivers::Packet& packet, hal::Time arrival) {
+  Lane& lane = lanes_[id];
+  if (const auto* const slice = std::get_if<drivers::ScanSlice>(&packet)) {
+    if (lane.builder) take(id, lane, *slice, arrival);
+  } else if (lane.aligner) {
+    take(id, lane, std::get<drivers::ImuSample>(packet), arrival);
+  }
+}
+
+void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ScanSlice& slice,
+                    hal::Time arrival) {
+  if (lane.sampler.pulse()) {
+    lane.builder->add(slice, [&](collation::CloudPool::Lease cloud) {
+      collator_->add(id, collation::make_datum(id, std::move(cloud)), arrival);
+    });
+  }
+  // Also of a packet that was sampled out: the open cloud cannot be stamped before its last beam.
+  collator_->progress(id, slice.last(), arrival);
+}
+
+void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& sample,
+                    hal::Time arrival) {
+  if (lane.sampler.pulse()) {
+    if (const auto aligned = lane.aligner->align(sample)) {
+      collator_->add(id, collation::make_datum(id, *aligned), arrival);
+    }
+  }
+  collator_->progress(id, sample.at, arrival);
+}
+
+void Pipeline::on_state(drivers::SensorId id, drivers::State state, hal::Time now) {
+  Lane& lane = lanes_[id];
+  const drivers::State from = std::exchange(lane.state, state);
+  if (state == drivers::State::starting && lane.builder) lane.builder->reset();
+  collator_->on_state(id, state, now);
+  events_.on_sensor_state(id, from, state, now);
+}
+
+void Pipeline::add_sensor_data(drivers::SensorId id, const collation::TimedPointCloud& cloud) {
+  lanes_[id].rate.pulse(cloud.at, now_);
+  out_.add_sensor_data(id, cloud);
+}
+
+void Pipeline::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu) {
+  lanes_[id].rate.pulse(imu.at, now_);
+  out_.add_sensor_data(id, imu);
+}
+
+Account Pipeline::account(drivers::SensorId id) const {
+  const Lane& lane = lanes_[id];
+  Account account;
+  account.health = drivers_[id]->health();
+  if (const auto& port = drivers_[id]->ports()[0]) account.port = port->stats();
+  account.packets = lane.sampler.pulses();
+  account.sampled_out = lane.sampler.pulses() - lane.sampler.kept();
+  if (lane.builder) account.clouds = lane.builder->stats();
+  if (lane.aligner) account.samples = lane.aligner->stats();
+  account.queue = collator_->stats(id);
+  account.rate_hz = lane.rate.rate_hz();
+  account.rate_text = lane.rate.text();
+  return account;
+}
+
+}  // namespace app

@@ -1,0 +1,91 @@
+// The whole data path in one screen: packets of every driver -> clouds and samples -> one order.
+// The same for the daemon and for a replay; it never reads a clock.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collation/cloud_builder.h"
+#include "collation/collator.h"
+#include "collation/rate_timer.h"
+#include "collation/sampler.h"
+#include "config/plan.h"
+#include "config/stack.h"
+#include "drivers/driver.h"
+
+namespace app {
+
+// A sensor's books from the wire to the order, as they stand.
+//   health: see drivers/driver.h
+//   packets = sampled_out + what entered the builder or the aligner
+struct Account {
+  drivers::Health health;
+  hal::PortStats port;  // of the data channel
+  std::uint64_t packets = 0, sampled_out = 0;
+  collation::CloudStats clouds;  // a lidar's
+  collation::ImuStats samples;   // an IMU's
+  collation::QueueStats queue;
+  double rate_hz = 0;
+  hal::Text<96> rate_text;
+};
+
+// What happened to a sensor that people want to know of.
+class EventListener {
+ public:
+  virtual void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
+                               hal::Time now) = 0;
+
+ protected:
+  ~EventListener() = default;
+};
+
+class Pipeline final : private drivers::PacketSink, private collation::CollatedSink {
+ public:
+  // All memory of the data path is taken here. Everything passed in outlives the pipeline.
+  Pipeline(const config::Stack& stack, const config::Plan& plan, collation::CollatedSink& out,
+           EventListener& events);
+
+  drivers::PacketSink& input() { return *this; }
+  void add(std::unique_ptr<drivers::Driver> driver);  // in the order of the stack's sensors
+
+  void start(hal::Time now);
+  void tick(hal::Time now);
+  // A loop pass that began at `began` has read all ready ports: what may leave, leaves.
+  void end_pass(hal::Time began);
+  void stop(hal::Time now);  // begins every device's own stop
+  bool stopped() const;
+  void flush();  // what is held leaves; at the very end
+
+  std::size_t sensors() const { return lanes_.size(); }
+  Account account(drivers::SensorId id) const;
+  drivers::Health health(drivers::SensorId id) const { return drivers_[id]->health(); }
+  std::optional<collation::Blocking> blocking() const { return collator_->blocking(); }
+
+ private:
+  // What lies between one driver and the order.
+  struct Lane {
+    collation::FixedRatioSampler sampler;
+    std::unique_ptr<collation::CloudPool> pool;  // a lidar's
+    std::unique_ptr<collation::CloudBuilder> builder;
+    std::unique_ptr<collation::ImuAligner> aligner;  // an IMU's
+    collation::RateTimer rate;
+    drivers::State state = drivers::State::idle;
+  };
+
+  void on_packet(drivers::SensorId, const drivers::Packet&, hal::Time arrival) override;
+  void on_state(drivers::SensorId, drivers::State, hal::Time now) override;
+  void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
+  void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
+  void take(drivers::SensorId, Lane&, const drivers::ScanSlice&, hal::Time arrival);
+  void take(drivers::SensorId, Lane&, const drivers::ImuSample&, hal::Time arrival);
+
+  collation::CollatedSink& out_;
+  EventListener& events_;
+  hal::Time now_{};  // begin of the pass under way
+  std::vector<Lane> lanes_;
+  std::unique_ptr<collation::Collator> collator_;
+  std::vector<std::unique_ptr<drivers::Driver>> drivers_;
+};
+
+}  // namespace app

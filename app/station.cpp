@@ -1,0 +1,160 @@
+#include "app/station.h"
+
+#include <cinttypes>
+
+#include "drivers/diagnosis.h"
+#include "hal/wall_offset.h"
+
+namespace app {
+namespace {
+
+using drivers::State;
+
+constexpr hal::Duration kStatePeriod = std::chrono::seconds(1);
+
+std::vector<std::size_t> max_beams(const config::Plan& plan) {
+  std::vector<std::size_t> beams;
+  for (const config::SensorPlan& sensor : plan.sensors) beams.push_back(sensor.points);
+  return beams;
+}
+
+hal::Severity severity_of(Level level) {
+  switch (level) {
+    case Level::ok:
+      return hal::Severity::info;
+    case Level::warn:
+    case Level::stale:
+      return hal::Severity::warning;
+    case Level::error:
+      return hal::Severity::error;
+  }
+  return hal::Severity::error;
+}
+
+}  // namespace
+
+Station::Station(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
+                 hal::Log& log)
+    : stack_(stack),
+      log_(log),
+      output_(stack, max_beams(plan), sink, time_),
+      diagnostics_(stack, plan, sink, time_),
+      pipeline_(stack, plan, output_, *this),
+      said_(stack.sensors.size()) {}
+
+hal::Status Station::status() const {
+  if (!output_.status()) return output_.status();
+  return diagnostics_.status();
+}
+
+void Station::on_pass_begin(hal::Time now) { time_.set(now, time_.offset_ns()); }
+
+void Station::on_pass_end(hal::Time began) { pipeline_.end_pass(began); }
+
+void Station::on_tick(hal::Time now) {
+  if (!started_) {
+    started_ = true;
+    next_state_ = now;
+    next_rates_ = now + hal::from_seconds(stack_.rate_log_period_s);
+    output_.publish_transforms();
+    diagnostics_.publish_configuration();
+    pipeline_.start(now);
+  }
+  pipeline_.tick(now);
+  look_for_epochs();
+  if (now >= next_state_) {
+    next_state_ = now + kStatePeriod;
+    diagnostics_.publish_state(pipeline_, output_, segment_);
+  }
+  if (stack_.rate_log_period_s > 0 && now >= next_rates_) {
+    next_rates_ = now + hal::from_seconds(stack_.rate_log_period_s);
+    log_rates();
+  }
+}
+
+void Station::on_offset(std::int64_t unix_minus_inner_ns) {
+  const hal::Duration change(unix_minus_inner_ns - time_.offset_ns());
+  time_.set(hal::from_ns(time_.now() - time_.offset_ns()), unix_minus_inner_ns);
+  const bool first = !std::exchange(has_offset_, true);
+  if (first || std::chrono::abs(change) <= hal::WallOffset::kLargestSlewed) return;
+  ++segment_;
+  time_.begin_segment();
+  const auto seconds = hal::Text<32>::of("%.9f", hal::to_seconds(change));
+  const auto number = hal::Text<16>::of("%" PRIu32, segment_);
+  const KeyValue values[] = {{"seconds", seconds.view()}, {"segment", number.view()}};
+  diagnostics_.publish_event(Level::warn, "lidard", "wall_step", "the wall clock was set", values);
+  log_.write(hal::Severity::notice, "the wall clock was set by %s s; segment %" PRIu32 " begins",
+             seconds.c_str(), segment_);
+}
+
+void Station::on_suspended(hal::Duration length) {
+  const auto seconds = hal::Text<32>::of("%.3f", hal::to_seconds(length));
+  const KeyValue values[] = {{"seconds", seconds.view()}};
+  diagnostics_.publish_event(Level::warn, "lidard", "suspended", "the machine slept", values);
+  log_.write(hal::Severity::notice, "the machine slept for %s s", seconds.c_str());
+}
+
+void Station::stop(hal::Time now) { pipeline_.stop(now); }
+
+void Station::finish(hal::Time now) {
+  pipeline_.flush();
+  time_.set(now, time_.offset_ns());
+  diagnostics_.publish_state(pipeline_, output_, segment_);
+}
+
+std::size_t Station::streaming() const {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < pipeline_.sensors(); ++i) {
+    n += pipeline_.health(static_cast<drivers::SensorId>(i)).state == State::streaming;
+  }
+  return n;
+}
+
+// One line and one event per change that matters to a person, none per attempt.
+void Station::on_sensor_state(drivers::SensorId id, State from, State to, hal::Time) {
+  Said& said = said_[id];
+  if (to == State::streaming) {
+    said.why.clear();
+    return tell(id, Level::ok, "recover", "streams");
+  }
+  if (to != State::silent && to != State::backoff) return;
+  const hal::Text<192> why = pipeline_.health(id).why;
+  if (from != State::streaming && said.why.view() == why.view()) return;
+  said.why = why;
+  tell(id, stack_.sensors[id].role == config::Role::required ? Level::error : Level::warn, "stall",
+       why.view());
+}
+
+void Station::tell(drivers::SensorId id, Level level, const char* event, std::string_view message) {
+  const config::Sensor& sensor = stack_.sensors[id];
+  const char* const cause = drivers::name(pipeline_.health(id).cause);
+  const KeyValue values[] = {{"cause", cause}};
+  diagnostics_.publish_event(level, sensor.name, event, message, values);
+  log_.write(severity_of(level), "%s: %.*s", sensor.name.c_str(), static_cast<int>(message.size()),
+             message.data());
+}
+
+void Station::look_for_epochs() {
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    const auto id = static_cast<drivers::SensorId>(i);
+    const std::uint32_t epoch = pipeline_.health(id).clock.epoch;
+    if (epoch == said_[i].epoch) continue;
+    said_[i].epoch = epoch;
+    tell(id, Level::warn, "epoch", "its clock began anew");
+  }
+}
+
+void Station::log_rates() {
+  for (std::size_t i = 0; i < pipeline_.sensors(); ++i) {
+    const Account account = pipeline_.account(static_cast<drivers::SensorId>(i));
+    const collation::QueueStats& queue = account.queue;
+    const std::uint64_t dropped = queue.in - queue.out - queue.held;
+    log_.write(hal::Severity::info,
+               "%s: %s, %s; %" PRIu64 " out, %" PRIu64 " dropped, %" PRIu64 " held%s%s",
+               stack_.sensors[i].name.c_str(), drivers::name(account.health.state),
+               account.rate_text.c_str(), queue.out, dropped, queue.held,
+               account.health.why.empty() ? "" : ": ", account.health.why.c_str());
+  }
+}
+
+}  // namespace app

@@ -1,0 +1,63 @@
+// All that is the same in the daemon and in a replay: the pipeline, its outputs, what is said about
+// them, driven by passes, ticks and clock offsets from outside.
+#pragma once
+
+#include <vector>
+
+#include "app/diagnostics.h"
+#include "app/output.h"
+#include "app/pipeline.h"
+#include "hal/log.h"
+#include "hal/replay.h"
+
+namespace app {
+
+class Station final : public hal::ReplayListener, private EventListener {
+ public:
+  // Takes all memory. Everything passed in outlives the station.
+  Station(const config::Stack& stack, const config::Plan& plan, MessageSink& sink, hal::Log& log);
+  // Of declaring the channels; checked before anything else is done.
+  hal::Status status() const;
+
+  Pipeline& pipeline() { return pipeline_; }
+  const Diagnostics& diagnostics() const { return diagnostics_; }
+
+  void on_pass_begin(hal::Time now) override;
+  void on_pass_end(hal::Time began) override;
+  void on_tick(hal::Time now) override;  // about every 20 ms; the first one starts the drivers
+  // A change of more than 100 ms begins a new segment of the stream.
+  void on_offset(std::int64_t unix_minus_inner_ns) override;
+  void on_suspended(hal::Duration length);
+  void stop(hal::Time now);  // begins the devices' own stop; see Pipeline::stopped()
+  void finish(hal::Time now);  // the last words
+
+  std::size_t streaming() const;
+
+  static constexpr hal::Duration kTick = std::chrono::milliseconds(20);
+
+ private:
+  // What was last said of a sensor, so that a change is one line and an attempt none.
+  struct Said {
+    hal::Text<192> why{};
+    std::uint32_t epoch = 0;
+  };
+
+  void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
+                       hal::Time now) override;
+  void tell(drivers::SensorId, Level, const char* event, std::string_view message);
+  void look_for_epochs();
+  void log_rates();
+
+  const config::Stack& stack_;
+  hal::Log& log_;
+  OutputTime time_;
+  Output output_;
+  Diagnostics diagnostics_;
+  Pipeline pipeline_;
+  std::vector<Said> said_;
+  std::uint32_t segment_ = 0;
+  bool started_ = false, has_offset_ = false;
+  hal::Time next_state_{}, next_rates_{};
+};
+
+}  // namespace app

@@ -1,0 +1,54 @@
+// Saves an MCAP stream as a file: chunked, indexed, with statistics and checksums.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hal/mcap/reader.h"
+#include "hal/mcap/writer.h"
+#include "hal/unique_fd.h"
+
+namespace app {
+
+// Blocks on the disk and allocates as it goes: for programs that write files, not for the daemon.
+class StreamFile final : private hal::mcap::RecordSink, private hal::mcap::ByteSink {
+ public:
+  static hal::Result<std::unique_ptr<StreamFile>> create(const std::string& path);
+
+  // Bytes of the stream, in any pieces. The first error is final: what was written until then is
+  // whole once finish() was called.
+  hal::Status feed(hal::Bytes);
+  hal::Status attach(std::string_view name, std::string_view media_type, hal::Bytes);
+  hal::Status finish();
+
+  std::uint64_t messages() const { return messages_; }
+  std::uint64_t bytes() const { return written_; }  // of the file
+  std::uint64_t lost() const { return lost_; }      // messages missing, by their sequence numbers
+
+  static constexpr std::size_t kMaxRecord = std::size_t{16} << 20;
+
+ private:
+  struct Channel {
+    std::uint16_t id = 0;  // in the file
+    std::uint32_t sequence = 0;
+  };
+
+  StreamFile(std::string path, hal::UniqueFd fd);
+  void on_record(const hal::mcap::Record&) override;
+  hal::Status write(hal::Bytes) override;
+  hal::Status take(const hal::mcap::Record&);
+  hal::Status take_channel(const hal::mcap::Channel&);
+  hal::Status take_message(hal::mcap::Message);
+
+  std::string path_;
+  hal::UniqueFd fd_;
+  hal::mcap::Reader reader_;
+  std::unique_ptr<hal::mcap::Writer> writer_;
+  std::vector<std::uint16_t> schemas_;  // ids in the file, by id in the stream
+  std::vector<Channel> channels_;       // by id in the stream
+  hal::Status status_ = hal::ok;
+  std::uint64_t messages_ = 0, written_ = 0, lost_ = 0;
+};
+
+}  // namespace app

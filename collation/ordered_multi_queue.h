@@ -1,0 +1,161 @@
+// Merges the queues of all sensors into one stream ordered by time, in bounded memory.
+//
+// Each queue q without data has next(q), the smallest stamp that it may still deliver. Of all
+// heads and all next(q), ties by key, the smallest is looked at: a head leaves, a next(q) means
+// that q blocks. Policies differ only in next(q):
+//   strict: -infinity until q is finished. Cartographer's exact order, with its common start.
+//   live:   the largest of what data, progress(), read_empty() and set_waiting() said. For data
+//           read in passes, each datum leaves in the first release() of a pass begun later than
+//           its stamp + the largest max_wait.
+#pragma once
+
+#include <boost/circular_buffer.hpp>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collation/collated_sink.h"
+#include "collation/datum.h"
+#include "drivers/lifecycle.h"
+
+namespace collation {
+
+enum class Policy : std::uint8_t { strict, live };
+enum class Role : std::uint8_t {
+  required,     // waited for while starting, streaming or silent
+  optional,     // waited for only while streaming
+  passthrough,  // leaves at once, outside the order
+};
+enum class Overflow : std::uint8_t {
+  release,      // the oldest data of all queues leave until there is room, in order
+  drop_oldest,  // of this queue
+  drop_newest,
+};
+
+// Whether the order waits for a sensor in this state of its life.
+bool is_waited_for(Role role, drivers::State state);
+
+struct QueueOptions {
+  std::size_t capacity = 8;  // data, >= 1
+  hal::Duration max_wait{};  // the greatest delay from stamp to arrival
+  Role role = Role::required;
+  Overflow overflow = Overflow::release;
+};
+
+// Counters only grow, `held` apart. The books:
+//   in = out + late + duplicate + backward + future + overflow + before_start + held
+struct QueueStats {
+  std::uint64_t in = 0, out = 0;
+  std::uint64_t late = 0;          // stamped before what had already left
+  std::uint64_t duplicate = 0;     // stamped as the sensor's previous datum
+  std::uint64_t backward = 0;      // stamped before the sensor's previous datum
+  std::uint64_t future = 0;        // stamped more than 1 ms after its arrival
+  std::uint64_t overflow = 0;      // dropped because the queue was full
+  std::uint64_t before_start = 0;  // strict: before the common start of its trajectory
+  std::uint64_t held = 0;
+  std::uint64_t forced = 0;             // of `out`: left early, to make room
+  hal::Duration would_have_sufficed{};  // the max_wait that the latest of the late data needed
+  hal::Duration worst_age{};            // from stamp to leaving
+};
+
+// Whom the oldest held datum waits for.
+struct Blocking {
+  drivers::SensorId sensor = 0;  // the sensor that is waited for
+  hal::Time since{};             // the order has waited for it without a break since then
+  drivers::SensorId head_sensor = 0;
+  hal::Time head{};  // stamp of the oldest held datum
+};
+
+// Allocates in add_queue() only. Time arguments never decrease.
+class OrderedMultiQueue {
+ public:
+  // The sink outlives the queue.
+  OrderedMultiQueue(Policy policy, CollatedSink& sink) : policy_(policy), sink_(sink) {
+    slot_of_.fill(kNoSlot);
+  }
+
+  // Key: (trajectory, name), the name compared by bytes. Refuses a sensor or a key that has a
+  // queue, unless that is finished and empty: then it starts anew and keeps its counters.
+  // A new queue is not waited for in live until set_waiting().
+  hal::Status add_queue(int trajectory, std::string_view name, drivers::SensorId sensor,
+                        const QueueOptions& options);
+
+  // strict: what may leave, leaves before it returns. live: data leave in release(), here only to
+  // make room or past the order. A datum without a queue is counted, see unknown_sensor().
+  void add(Datum&& datum, hal::Time arrival);
+
+  // live: no cloud or sample of this sensor that is stamped earlier than `floor` will come.
+  // Ignored when further in the future than a datum may be.
+  void progress(drivers::SensorId sensor, hal::Time floor, hal::Time arrival);
+  // live: a loop pass that began at `pass_began` has read the sensor's port empty.
+  void read_empty(drivers::SensorId sensor, hal::Time pass_began);
+  // live: see is_waited_for(). True after false: nothing stamped before `now` will come.
+  void set_waiting(drivers::SensorId sensor, bool waiting, hal::Time now);
+  // live: all that may leave, leaves. Once per pass, after all ready ports were read.
+  void release(hal::Time now);
+
+  // No more data of this sensor; what is queued still leaves. Unknown or finished: `misuse`.
+  void mark_finished(drivers::SensorId sensor);
+  // Finishes every queue in key order; all that is held leaves.
+  void flush();
+
+  std::optional<Blocking> blocking() const { return blocking_; }
+  bool is_done(drivers::SensorId sensor) const;             // unknown, or finished and empty
+  const QueueStats& stats(drivers::SensorId sensor) const;  // zeros for an unknown sensor
+  std::uint64_t unknown_sensor() const { return unknown_sensor_; }  // data without a queue
+  std::uint64_t misuse() const { return misuse_; }  // calls that would abort Cartographer
+  std::uint64_t held() const;
+
+ private:
+  static constexpr std::size_t kNoSlot = 256;
+  struct Queue {
+    int trajectory;
+    std::string name;
+    drivers::SensorId sensor;
+    QueueOptions options;
+    boost::circular_buffer<Datum> data;
+    hal::Time next = hal::Time::min();      // live: the smallest stamp that may still come
+    hal::Time previous = hal::Time::min();  // stamp of the last datum that the gate looked at
+    bool waiting = false;
+    bool finished = false;
+    QueueStats stats{};
+  };
+  // The common start of a trajectory, once known; never forgotten (strict).
+  struct Start {
+    int trajectory;
+    std::optional<hal::Time> at;
+  };
+  enum class Choice : std::uint8_t { deliver, drop, block };
+
+  void index_slots();
+  void update_front(std::size_t slot);
+  bool passes_gate(Queue& queue, hal::Time at, hal::Time arrival);
+  bool make_room(std::size_t slot);
+  std::size_t earliest() const;
+  std::size_t earliest_head() const;
+  void dispatch();
+  bool drop_unsorted_head(std::size_t slot);
+  Choice choose(std::size_t slot);
+  void deliver(std::size_t slot);
+  void hand_over(Queue& queue, const Datum& datum);
+  void pop(std::size_t slot);
+  void raise_next(std::size_t slot, hal::Time next);
+  void set_blocked_by(std::size_t slot);
+  hal::Time common_start(int trajectory);
+
+  const Policy policy_;
+  CollatedSink& sink_;
+  std::vector<Queue> queues_;      // in key order
+  std::vector<hal::Time> fronts_;  // by slot: the head's stamp, or next(q), or Time::max()
+  std::array<std::uint16_t, 256> slot_of_{};
+  std::vector<Start> starts_;
+  hal::Time now_ = hal::Time::min();
+  hal::Time last_out_ = hal::Time::min();
+  std::optional<Blocking> blocking_{};
+  std::uint64_t unknown_sensor_ = 0, misuse_ = 0;
+};
+
+}  // namespace collation

@@ -1,0 +1,10 @@
+#include "config/fault.h"
+
+namespace config {
+
+std::string text(const Fault& fault) {
+  return fault.file + ":" + std::to_string(fault.at.line) + ":" + std::to_string(fault.at.column) +
+         ": " + fault.key + ": " + fault.wrong + ", " + fault.remedy;
+}
+
+}  // namespace config

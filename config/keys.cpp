@@ -1,0 +1,149 @@
+#include "config/keys.h"
+
+#include <algorithm>
+#include <array>
+
+namespace config {
+namespace {
+
+template <class E>
+Pick pick(E& value) {
+  return {&value, [](const void* e) { return static_cast<std::size_t>(*static_cast<const E*>(e)); },
+          [](void* e, std::size_t i) { *static_cast<E*>(e) = static_cast<E>(i); }};
+}
+
+Slot section(Stack&, Sensor&) { return Section{}; }
+
+constexpr double kMaxLength = 1000;  // m
+
+}  // namespace
+
+std::span<const Key> keys() {
+  using enum Applies;
+  static constexpr std::array kKeys{
+      Key{"frame", "", 0, 0, "", any, "", "",
+          "Tracking frame: every cloud and every inertial sample is given in it.",
+          [](Stack& c, Sensor&) -> Slot { return FrameId{&c.frame}; }},
+      Key{"collation", "", 0, 0, "", any, "", "", "How the sensors are put in order.", section},
+      Key{"collation.policy", "", 0, 0, "strict|live", any, "", "",
+          "live: nothing waits longer than max_wait. strict: nothing leaves until every sensor has "
+          "data, for replay and proofs.",
+          [](Stack& c, Sensor&) -> Slot { return pick(c.collation.policy); }},
+      Key{"collation.by_trajectory", "", 0, 0, "", any, "", "",
+          "One order per trajectory instead of one over all.",
+          [](Stack& c, Sensor&) -> Slot { return &c.collation.by_trajectory; }},
+      Key{"collation.overflow", "", 0, 0, "release|drop_oldest|drop_newest", any, "", "",
+          "What a full queue does. release: the oldest data of all leave, in order, until there is "
+          "room.",
+          [](Stack& c, Sensor&) -> Slot { return pick(c.collation.overflow); }},
+      Key{"stream", "", 0, 0, "", any, "", "", "The socket that programs read.", section},
+      Key{"stream.unix", "", 0, 0, "", any, "", "", "Path of the Unix socket.",
+          [](Stack& c, Sensor&) -> Slot { return Path{&c.stream.unix_path}; }},
+      Key{"stream.clients", "", 1, 64, "", any, "", "", "Clients served at one time.",
+          [](Stack& c, Sensor&) -> Slot { return &c.stream.clients; }},
+      Key{"stream.client_buffer_kib", "KiB", 64, 65536, "", any, "", "",
+          "Held for each client that is slow; when it is full, whole messages are dropped, oldest "
+          "first.",
+          [](Stack& c, Sensor&) -> Slot { return &c.stream.client_buffer_kib; }},
+      Key{"wall_clock", "", 0, 0, "follow|hold", any, "", "",
+          "How Unix time is followed. hold: the offset of the start is kept.",
+          [](Stack& c, Sensor&) -> Slot { return pick(c.wall_clock); }},
+      Key{"rate_log_period_s", "s", 0, 3600, "", any, "", "",
+          "How often the rates of all sensors are logged; 0: never.",
+          [](Stack& c, Sensor&) -> Slot { return &c.rate_log_period_s; }},
+      Key{"capture", "", 0, 0, "", any, "/var/lib/lidard/raw.mcap", "none",
+          "File that takes the bytes of every port, for replay.",
+          [](Stack& c, Sensor&) -> Slot { return Path{&c.capture}; }},
+      Key{"sensors", "", 0, 0, "", any, "", "",
+          "The devices, by name. A name becomes a part of topics: [a-z][a-z0-9_]*.", section},
+      Key{"sensors.*.driver", "", 0, 0, "", any, "", "",
+          "What speaks to the device; `lidarctl drivers` lists them.",
+          [](Stack&, Sensor& s) -> Slot { return &s.driver; }},
+      Key{"sensors.*.port", "", 0, 0, "", any, "serial:/dev/lidar0", "",
+          "Where its data come from: serial:PATH, udp:[BIND:]PORT (here; PORT 0: any free one) or "
+          "tcp:HOST:PORT. Hosts are numeric: names are not looked up.",
+          [](Stack&, Sensor& s) -> Slot { return &s.port; }},
+      Key{"sensors.*.control", "", 0, 0, "", two_channels, "tcp:192.168.1.10:80", "none",
+          "Port of the commands, for devices that have a second one.",
+          [](Stack&, Sensor& s) -> Slot { return &s.control; }},
+      Key{"sensors.*.imu", "", 0, 0, "", two_channels, "udp:7503", "none",
+          "Port of the inertial data, for lidars that send them apart.",
+          [](Stack&, Sensor& s) -> Slot { return &s.imu; }},
+      Key{"sensors.*.baud", "baud", 1200, 4000000, "", serial, "230400", "the driver's",
+          "Speed of the serial line.", [](Stack&, Sensor& s) -> Slot { return &s.baud; }},
+      Key{"sensors.*.from", "", 0, 0, "", udp, "192.168.1.10:8089", "any sender",
+          "The device's own address, HOST or HOST:PORT: datagrams of others are refused and "
+          "counted. Commands are sent to HOST:PORT, so devices that need commands need PORT.",
+          [](Stack&, Sensor& s) -> Slot { return &s.from; }},
+      Key{"sensors.*.latency", "", 0, 0, "low|batched", any, "", "",
+          "low: read at once, and the adapter's timer is set to its least. batched: read every "
+          "5 ms, for less CPU time.",
+          [](Stack&, Sensor& s) -> Slot { return pick(s.latency); }},
+      Key{"sensors.*.line", "", 0, 0, "auto|uart|burst", serial, "", "",
+          "uart: bytes come one by one, so arrival is dated back by line time. burst: in bundles, "
+          "as USB adapters deliver. auto: as the system tells.",
+          [](Stack&, Sensor& s) -> Slot { return pick(s.line); }},
+      Key{"sensors.*.pose", "", 0, 0, "", any, "", "", "Where it is in the tracking frame.",
+          section},
+      Key{"sensors.*.pose.xyz", "m", -kMaxLength, kMaxLength, "", any, "", "",
+          "Forward, left, up from the tracking frame's origin.",
+          [](Stack&, Sensor& s) -> Slot { return &s.pose.xyz; }},
+      Key{"sensors.*.pose.rpy_deg", "deg", -360, 360, "", any, "", "",
+          "Roll about x, then pitch about y, then yaw about z, all of the tracking frame.",
+          [](Stack&, Sensor& s) -> Slot { return Degrees{&s.pose.rpy}; }},
+      Key{"sensors.*.trajectory", "", 0, 0, "", any, "", "",
+          "The robot or part of it that this sensor moves with.",
+          [](Stack&, Sensor& s) -> Slot { return Name{&s.trajectory}; }},
+      Key{"sensors.*.role", "", 0, 0, "required|optional|passthrough", any, "", "",
+          "required: waited for, its absence is a fault. optional: waited for only while it "
+          "streams. passthrough: leaves at once, outside the order.",
+          [](Stack&, Sensor& s) -> Slot { return pick(s.role); }},
+      Key{"sensors.*.max_wait_ms", "ms", 1, 10000, "", any, "100", "computed",
+          "Greatest delay from a datum's stamp to its arrival that others wait for.",
+          [](Stack&, Sensor& s) -> Slot { return &s.max_wait; }},
+      Key{"sensors.*.fixed_latency_ms", "ms", 0, 1000, "", any, "1.5", "the driver's",
+          "Constant delay from measurement to the first chance of arrival.",
+          [](Stack&, Sensor& s) -> Slot { return &s.fixed_latency; }},
+      Key{"sensors.*.capacity", "data", 8, 100000, "", any, "16", "computed",
+          "Length of its queue in the collator.",
+          [](Stack&, Sensor& s) -> Slot { return &s.capacity; }},
+      Key{"sensors.*.sampling_ratio", "", 0.001, 1, "", any, "", "",
+          "Part of its packets that is kept.",
+          [](Stack&, Sensor& s) -> Slot { return &s.sampling_ratio; }},
+      Key{"sensors.*.min_range", "m", 0, kMaxLength, "", lidar, "", "",
+          "Nearer returns are left out.", [](Stack&, Sensor& s) -> Slot { return &s.min_range; }},
+      Key{"sensors.*.max_range", "m", 0.01, kMaxLength, "", lidar, "", "",
+          "Farther returns are left out.", [](Stack&, Sensor& s) -> Slot { return &s.max_range; }},
+      Key{"sensors.*.emit", "", 1, 1000, "", lidar, "", "",
+          "What becomes one cloud: turn, chunk (as the device sends) or {subdivisions: N} of a "
+          "turn.",
+          [](Stack&, Sensor& s) -> Slot { return &s.emit; }},
+      Key{"sensors.*.outputs", "", 0, 0, "points|scan", lidar, "", "",
+          "points: PointCloud2 on /NAME/points. scan: LaserScan on /NAME/scan.",
+          [](Stack&, Sensor& s) -> Slot { return &s.outputs; }},
+      Key{"sensors.*.frame", "", 0, 0, "tracking|sensor", any, "", "",
+          "Coordinates of what it gives out.",
+          [](Stack&, Sensor& s) -> Slot { return pick(s.frame); }},
+      Key{"sensors.*.time_reference", "", 0, 0, "end|start", lidar, "", "",
+          "Point that a cloud's stamp belongs to; times of the others are relative to it.",
+          [](Stack&, Sensor& s) -> Slot { return pick(s.time_reference); }},
+      Key{"sensors.*.options", "", 0, 0, "", any, "", "",
+          "What the driver lets its user choose; the same as `lidarctl decode --set`.",
+          [](Stack&, Sensor& s) -> Slot { return SensorOptions{&s.options}; }},
+  };
+  return kKeys;
+}
+
+const Key* find_key(std::string_view path) {
+  const auto found = std::ranges::find(keys(), path, &Key::path);
+  return found == keys().end() ? nullptr : &*found;
+}
+
+bool valid_name(std::string_view name) {
+  constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyz";
+  constexpr std::string_view kRest = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  return !name.empty() && name.size() <= 32 && kFirst.find(name[0]) != kFirst.npos &&
+         name.find_first_not_of(kRest) == name.npos;
+}
+
+}  // namespace config

@@ -1,0 +1,143 @@
+#include "config/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "collation/datum.h"
+#include "hal/event_loop.h"
+#include "hal/text.h"
+
+namespace config {
+namespace {
+
+using namespace std::chrono_literals;
+using collation::Delays;
+using drivers::Figures;
+
+constexpr hal::Duration kUsbTimer = 16ms;    // FTDI's default
+constexpr hal::Duration kUsbLowTimer = 1ms;  // the least it can be set to
+constexpr std::size_t kCloudsInHand = 3;     // being built, just ended, being given out
+
+bool is_imu(const Sensor& s) { return s.driver->kind == drivers::Kind::imu; }
+bool is_serial(const Sensor& s) { return s.port->kind == hal::PortSpec::Kind::serial; }
+bool sends_whole_turns(const Figures& f) { return f.packets_hz <= f.turns_hz * 1.5; }
+
+hal::Duration delivery(const Sensor& s, const Figures& f) {
+  const bool stamped_at_packet_end = is_imu(s) || s.emit.by == Emit::By::chunk ||
+                                     (s.emit.by == Emit::By::turn && sends_whole_turns(f));
+  if (stamped_at_packet_end || f.packets_hz <= 0) return f.delivery;
+  // The last beam of a cloud may be the first of its packet.
+  return f.delivery + hal::from_seconds(1 / f.packets_hz);
+}
+
+Delays delays_of(const Sensor& s, const Figures& f) {
+  Delays delays{.delivery = delivery(s, f)};
+  if (s.latency == hal::Latency::batched) delays.batch = hal::EventLoop::kBatchPeriod;
+  if (!is_serial(s)) return delays;
+  if (f.packets_hz > 0 && s.baud > 0) {
+    delays.wire = hal::from_seconds(f.bytes_per_s / f.packets_hz * 10 / s.baud);
+  }
+  if (s.line != hal::Line::uart) {
+    delays.adapter = s.latency == hal::Latency::low ? kUsbLowTimer : kUsbTimer;
+  }
+  return delays;
+}
+
+double rate_of(const Sensor& s, const Figures& f) {
+  if (is_imu(s) || s.emit.by == Emit::By::chunk) return f.packets_hz;
+  return f.turns_hz * s.emit.subdivisions;
+}
+
+std::size_t points_of(const Sensor& s, const Figures& f) {
+  if (is_imu(s)) return 0;
+  double parts = s.emit.subdivisions;
+  if (s.emit.by == Emit::By::chunk && f.turns_hz > 0) parts = f.packets_hz / f.turns_hz;
+  const double points = static_cast<double>(f.beams_per_turn) / std::max(parts, 1.0);
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(points)));
+}
+
+collation::Channel channel_of(const Sensor& s, const SensorPlan& p) {
+  std::optional<std::size_t> capacity;
+  if (s.capacity) capacity = static_cast<std::size_t>(*s.capacity);
+  return {.name = s.name,
+          .role = s.role,
+          .rate_hz = p.rate_hz,
+          .delays = p.delays,
+          .max_wait = s.max_wait,
+          .capacity = capacity};
+}
+
+SensorPlan figures_of(const Sensor& s) {
+  const Figures f = s.driver->figures(s.options);
+  SensorPlan p;
+  p.delays = delays_of(s, f);
+  p.rate_hz = rate_of(s, f);
+  p.points = points_of(s, f);
+  p.whole_turns = !is_imu(s) && sends_whole_turns(f);
+  if (is_serial(s) && s.baud > 0) p.line_load = f.bytes_per_s / (s.baud / 10.0);
+  return p;
+}
+
+// Everything that depends on the other sensors of the same order.
+void settle(const Sensor& s, std::span<const collation::Channel> order, std::size_t i,
+            SensorPlan& p) {
+  const hal::Duration largest = collation::largest_max_wait(order);
+  p.max_wait = collation::max_wait(order[i]);
+  p.capacity = collation::capacity(order[i], largest);
+  p.needed = static_cast<std::size_t>(std::ceil(p.rate_hz * hal::to_seconds(largest)));
+  p.worst_age = collation::worst_age(order, i).age;
+  p.latency = collation::describe(order, i).view();
+  p.bytes = p.capacity * sizeof(collation::Datum);
+  if (is_imu(s)) return;
+  p.clouds = p.capacity + kCloudsInHand;
+  p.bytes += collation::cloud_pool_bytes(p.clouds, p.points, s.outputs.scan);
+}
+
+}  // namespace
+
+Plan plan(const Stack& stack) {
+  Plan result;
+  for (const Sensor& s : stack.sensors) result.sensors.push_back(figures_of(s));
+  for (std::size_t i = 0; i < stack.sensors.size(); ++i) {
+    std::vector<collation::Channel> order;
+    std::size_t at = 0;
+    for (std::size_t k = 0; k < stack.sensors.size(); ++k) {
+      const bool together = !stack.collation.by_trajectory ||
+                            stack.sensors[k].trajectory == stack.sensors[i].trajectory;
+      if (k == i) at = order.size();
+      if (together) order.push_back(channel_of(stack.sensors[k], result.sensors[k]));
+    }
+    settle(stack.sensors[i], order, at, result.sensors[i]);
+    result.bytes += result.sensors[i].bytes;
+  }
+  result.client_bytes = static_cast<std::size_t>(stack.stream.clients) *
+                        static_cast<std::size_t>(stack.stream.client_buffer_kib) * 1024;
+  result.bytes += result.client_bytes;
+  return result;
+}
+
+std::string report(const Stack& stack, const Plan& plan) {
+  std::string text;
+  const auto line = [&](const hal::Text<256>& part) { text.append(part.view()).append("\n"); };
+  const auto kib = [](std::size_t bytes) { return static_cast<unsigned long>(bytes / 1024); };
+  for (std::size_t i = 0; i < plan.sensors.size(); ++i) {
+    const SensorPlan& p = plan.sensors[i];
+    line(hal::Text<256>::of("memory: %s %lu KiB: queue of %lu, %lu clouds of %lu points",
+                            stack.sensors[i].name.c_str(), kib(p.bytes),
+                            static_cast<unsigned long>(p.capacity),
+                            static_cast<unsigned long>(p.clouds),
+                            static_cast<unsigned long>(p.points)));
+  }
+  line(hal::Text<256>::of("memory: stream clients %lu KiB: %d of %d KiB", kib(plan.client_bytes),
+                          stack.stream.clients, stack.stream.client_buffer_kib));
+  line(hal::Text<256>::of("memory: %lu KiB in all", kib(plan.bytes)));
+  for (std::size_t i = 0; i < plan.sensors.size(); ++i) {
+    if (plan.sensors[i].line_load <= 0) continue;
+    line(hal::Text<256>::of("line: %s %.0f %% of %d baud", stack.sensors[i].name.c_str(),
+                            plan.sensors[i].line_load * 100, stack.sensors[i].baud));
+  }
+  for (const SensorPlan& p : plan.sensors) text += "latency: " + p.latency + "\n";
+  return text;
+}
+
+}  // namespace config

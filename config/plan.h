@@ -1,0 +1,41 @@
+// What a configuration costs: queue lengths, memory, line load and latency. `check` prints it and
+// the daemon builds from it, so the two cannot disagree.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "collation/budget.h"
+#include "config/stack.h"
+
+namespace config {
+
+struct SensorPlan {
+  collation::Delays delays{};  // of one datum, from its stamp to its arrival, at worst
+  hal::Duration max_wait{};    // the configured one, or all delays and the margin
+  double rate_hz = 0;          // data that enter the collator at most
+  std::size_t capacity = 0;    // of its queue, in data
+  std::size_t needed = 0;      // the least capacity that is accepted
+  std::size_t clouds = 0;      // of its pool; an IMU has none
+  std::size_t points = 0;      // of one cloud at most
+  std::size_t bytes = 0;       // its queue and clouds
+  double line_load = 0;        // part of what its serial line carries; 0: no serial line
+  hal::Duration worst_age{};   // from stamp to leaving the collator
+  std::string latency;         // the same in words, as `check` prints it
+  bool whole_turns = false;    // the device sends turns or scans, not parts of them
+};
+
+struct Plan {
+  std::vector<SensorPlan> sensors;  // in the order of Stack::sensors
+  std::size_t client_bytes = 0;     // of all stream clients
+  std::size_t bytes = 0;            // in all
+};
+
+// `stack` is a loaded one: every sensor has a driver and a port. The plan does not refer to it.
+Plan plan(const Stack& stack);
+
+// The budgets of memory, lines and latency, one per line.
+std::string report(const Stack& stack, const Plan& plan);
+
+}  // namespace config

@@ -1,0 +1,193 @@
+#include "config/rules.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "config/keys.h"
+#include "config/plan.h"
+#include "hal/text.h"
+
+namespace config {
+namespace {
+
+using Kind = hal::PortSpec::Kind;
+
+constexpr double kMaxLineLoad = 0.9;
+constexpr std::size_t kMaxSensorBytes = 256U << 20;    // bytes
+constexpr std::size_t kMaxUnixPath = 107;              // characters of sockaddr_un::sun_path
+constexpr const char* kLeaveOut = "leave it out";
+
+std::string path_of(const Sensor& sensor, std::string_view leaf) {
+  return "sensors." + sensor.name + "." + std::string(leaf);
+}
+
+bool is(const std::optional<hal::PortSpec>& port, Kind kind) { return port && port->kind == kind; }
+
+bool any_port_is(const Sensor& s, Kind kind) {
+  return is(s.port, kind) || is(s.control, kind) || is(s.imu, kind);
+}
+
+bool applies(Applies to, const Sensor& s) {
+  switch (to) {
+    case Applies::lidar:
+      return !s.driver || s.driver->kind == drivers::Kind::lidar;
+    case Applies::serial:
+      return !s.port || any_port_is(s, Kind::serial);
+    case Applies::udp:
+      return !s.port || any_port_is(s, Kind::udp);
+    case Applies::any:
+    case Applies::two_channels:
+      return true;
+  }
+  return true;
+}
+
+const char* audience(Applies to) {
+  switch (to) {
+    case Applies::lidar:
+      return "makes sense for lidars only";
+    case Applies::serial:
+      return "makes sense for serial ports only";
+    case Applies::udp:
+      return "makes sense for udp ports only";
+    case Applies::any:
+    case Applies::two_channels:
+      break;
+  }
+  return "";
+}
+
+void check_applicable(const Sensor& s, Draft& draft) {
+  for (const Key& key : keys()) {
+    if (!key.path.starts_with("sensors.*.") || applies(key.applies, s)) continue;
+    const std::string path = path_of(s, key.path.substr(10));
+    if (draft.given(path)) draft.blame(path, audience(key.applies), kLeaveOut);
+  }
+}
+
+void check_port(const Sensor& s, Draft& draft) {
+  if (!s.driver || !is(s.port, Kind::serial) || s.driver->default_baud > 0) return;
+  draft.blame(path_of(s, "port"), std::string(s.driver->name) + " devices have no serial line",
+              "expected udp:[BIND:]PORT or tcp:HOST:PORT");
+}
+
+void check_ranges(const Sensor& s, Draft& draft) {
+  if (s.min_range < s.max_range) return;
+  const bool blame_min = draft.given(path_of(s, "min_range"));
+  draft.blame(path_of(s, blame_min ? "min_range" : "max_range"),
+              "min_range is not less than max_range", "expected min_range below max_range");
+}
+
+// How a port is known to the system: two sensors with the same one cannot work.
+std::string identity(const hal::PortSpec& spec) {
+  if (spec.kind != Kind::serial) return hal::to_string(spec);
+  std::error_code ignored;
+  const auto real = std::filesystem::weakly_canonical(spec.path, ignored);
+  return "serial:" + (real.empty() ? spec.path : real.string());
+}
+
+bool any_address(const hal::PortSpec& spec) { return spec.host.empty() || spec.host == "0.0.0.0"; }
+
+bool collide(const hal::PortSpec& a, const hal::PortSpec& b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind != Kind::udp) return identity(a) == identity(b);
+  return a.port == b.port && a.port != 0 &&
+         (a.host == b.host || any_address(a) || any_address(b));
+}
+
+void check_duplicate_ports(Draft& draft) {
+  struct Use {
+    const hal::PortSpec* spec;
+    std::string path;
+  };
+  std::vector<Use> uses;
+  for (const Sensor& s : draft.stack.sensors) {
+    const auto use = [&](const std::optional<hal::PortSpec>& port, const char* leaf) {
+      if (!port) return;
+      const std::string path = path_of(s, leaf);
+      const auto other = std::ranges::find_if(
+          uses, [&](const Use& earlier) { return collide(*earlier.spec, *port); });
+      if (other != uses.end()) {
+        draft.blame(path, "the same port as " + other->path, "give each its own port");
+      }
+      uses.push_back({&*port, path});
+    };
+    use(s.port, "port");
+    use(s.control, "control");
+    use(s.imu, "imu");
+  }
+}
+
+void check_line(const Sensor& s, const SensorPlan& p, Draft& draft) {
+  if (p.line_load <= kMaxLineLoad) return;
+  const double needed = p.line_load * s.baud / kMaxLineLoad;
+  const bool given = draft.given(path_of(s, "baud"));
+  draft.blame(path_of(s, given ? "baud" : "port"),
+              std::string(hal::Text<96>::of("%d baud carry %.0f bytes/s and the device sends %.0f",
+                                            s.baud, s.baud / 10.0, p.line_load * s.baud / 10)
+                              .view()),
+              std::string(hal::Text<96>::of("expected at least %.0f baud (90 %% of the line), or "
+                                            "options that make it send less",
+                                            std::ceil(needed))
+                              .view()));
+}
+
+void check_capacity(const Sensor& s, const SensorPlan& p, Draft& draft) {
+  if (s.capacity && p.capacity < p.needed) {
+    draft.blame(path_of(s, "capacity"),
+                std::to_string(p.capacity) + " data are less than arrive in the largest max_wait",
+                "expected at least " + std::to_string(p.needed));
+  }
+  if (p.bytes <= kMaxSensorBytes) return;
+  const bool given = draft.given(path_of(s, "capacity"));
+  draft.blame(path_of(s, given ? "capacity" : "max_wait_ms"),
+              "its queue and clouds would take " + std::to_string(p.bytes >> 20) + " MiB",
+              "expected at most " + std::to_string(kMaxSensorBytes >> 20) +
+                  " MiB: a smaller capacity or max_wait_ms");
+}
+
+void check_budgets(Draft& draft) {
+  const auto incomplete = [](const Sensor& s) { return !s.driver || !s.port; };
+  if (std::ranges::any_of(draft.stack.sensors, incomplete)) return;
+  const Plan budget = plan(draft.stack);
+  for (std::size_t i = 0; i < budget.sensors.size(); ++i) {
+    check_line(draft.stack.sensors[i], budget.sensors[i], draft);
+    check_capacity(draft.stack.sensors[i], budget.sensors[i], draft);
+  }
+}
+
+void check_outputs(Draft& draft) {
+  const Stack& c = draft.stack;
+  if (c.stream.unix_path.size() > kMaxUnixPath) {
+    draft.blame("stream.unix", "the path is too long for a socket",
+                "expected at most " + std::to_string(kMaxUnixPath) + " characters");
+  }
+  if (!c.capture.empty() && c.capture == c.stream.unix_path) {
+    draft.blame("capture", "the same path as stream.unix", "give each its own path");
+  }
+}
+
+}  // namespace
+
+void check(Draft& draft) {
+  if (draft.stack.sensors.empty() && draft.faults.empty()) {
+    draft.blame("sensors", "no sensor is configured",
+                "add at least one: sensors: {front: {driver: ..., port: ...}}");
+  }
+  for (Sensor& s : draft.stack.sensors) {
+    if (s.baud == 0 && s.driver) s.baud = s.driver->default_baud;
+    if (s.port && !is(s.port, Kind::serial)) s.baud = 0;
+    check_applicable(s, draft);
+    check_port(s, draft);
+    check_ranges(s, draft);
+    if (s.name == draft.stack.frame && (s.pose.xyz != Pose{}.xyz || s.pose.rpy != Pose{}.rpy)) {
+      draft.blame(path_of(s, "pose"), "the sensor is the tracking frame and has a pose in it",
+                  "leave the pose out, or give the sensor or the frame another name");
+    }
+  }
+  check_outputs(draft);
+  check_duplicate_ports(draft);
+  check_budgets(draft);
+}
+
+}  // namespace config

@@ -1,0 +1,93 @@
+// The configuration as plain structs. Every default stands here, and only here; keys.cpp says how
+// each member is written in a file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collation/cloud_builder.h"
+#include "collation/ordered_multi_queue.h"
+#include "drivers/options.h"
+#include "drivers/registry.h"
+#include "hal/port_spec.h"
+#include "hal/serial_port.h"
+#include "hal/time.h"
+
+namespace config {
+
+using collation::Overflow;
+using collation::Policy;
+using collation::Role;
+
+enum class WallClock : std::uint8_t { follow, hold };
+enum class Frame : std::uint8_t { tracking, sensor };
+enum class TimeReference : std::uint8_t { end, start };
+
+struct Pose {
+  std::array<double, 3> xyz{};  // m, of the sensor's origin in the tracking frame
+  std::array<double, 3> rpy{};  // rad, see collation/pose.h
+};
+
+// What becomes one cloud.
+struct Emit {
+  using By = collation::Emit;
+  By by = By::turn;
+  int subdivisions = 1;  // clouds per turn; 1 unless by subdivisions
+};
+
+struct Outputs {
+  bool points = true;
+  bool scan = true;
+};
+
+struct Collation {
+  Policy policy = Policy::live;
+  bool by_trajectory = false;
+  Overflow overflow = Overflow::release;
+};
+
+struct Stream {
+  std::string unix_path = "/run/lidard/stream.sock";
+  int clients = 8;
+  int client_buffer_kib = 1024;
+};
+
+struct Sensor {
+  std::string name;                      // a part of topics: [a-z][a-z0-9_]*
+  const drivers::Row* driver = nullptr;  // never null once loaded
+  std::optional<hal::PortSpec> port{};   // never empty once loaded
+  std::optional<hal::PortSpec> control{}, imu{};
+  int baud = 0;      // 0 once loaded: not a serial line. In a file: the driver's default
+  // UDP: the accepted sender. With a port it is also where commands are sent to. Empty: anybody.
+  std::optional<hal::HostPort> from{};
+  hal::Latency latency = hal::Latency::low;
+  hal::Line line = hal::Line::automatic;
+  Pose pose;
+  std::string trajectory = "main";
+  Role role = Role::required;
+  std::optional<hal::Duration> max_wait{};       // empty: computed, see plan.h
+  std::optional<hal::Duration> fixed_latency{};  // empty: the driver's
+  std::optional<int> capacity{};                 // of the collation queue; empty: computed
+  double sampling_ratio = 1;                     // of the packets that are kept
+  double min_range = 0, max_range = 1000;        // m, bounds of a valid range
+  Emit emit;
+  Outputs outputs;
+  Frame frame = Frame::tracking;
+  TimeReference time_reference = TimeReference::end;
+  drivers::Options options{std::span<const drivers::OptionSpec>{}};
+};
+
+struct Stack {
+  std::string frame = "base_link";  // tracking frame
+  Collation collation;
+  Stream stream;
+  WallClock wall_clock = WallClock::follow;
+  double rate_log_period_s = 15;  // 0: never
+  std::string capture;            // raw capture file; empty: none
+  std::vector<Sensor> sensors;    // in the order of the file
+};
+
+}  // namespace config

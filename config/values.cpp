@@ -1,0 +1,341 @@
+#include "config/values.h"
+
+#include <charconv>
+#include <cmath>
+#include <numbers>
+
+#include "hal/text.h"
+
+namespace config {
+namespace {
+
+constexpr double kRadPerDeg = std::numbers::pi / 180;
+
+std::string digits(double value) {
+  return std::string(hal::Text<32>::of("%.10g", value).view());
+}
+
+std::vector<std::string_view> split(std::string_view choices) {
+  std::vector<std::string_view> words;
+  while (!choices.empty()) {
+    const std::size_t bar = std::min(choices.find('|'), choices.size());
+    words.push_back(choices.substr(0, bar));
+    choices.remove_prefix(std::min(bar + 1, choices.size()));
+  }
+  return words;
+}
+
+std::string range(const char* noun, double min, double max, std::string_view unit) {
+  std::string text = std::string(noun) + " from " + digits(min) + " to " + digits(max);
+  return unit.empty() ? text : text + " " + std::string(unit);
+}
+
+template <class T>
+std::optional<T> number(const Node& node) {
+  if (node.kind != Node::Kind::scalar || node.quoted) return std::nullopt;
+  std::string_view text = node.text;
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  T value{};
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (ec != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> number_within(const Node& node, double min, double max) {
+  const std::optional<double> value = number<double>(node);
+  if (!value || !std::isfinite(*value) || *value < min || *value > max) return std::nullopt;
+  return value;
+}
+
+std::optional<int> integer_within(const Node& node, double min, double max) {
+  const std::optional<int> value = number<int>(node);
+  if (!value || *value < min || *value > max) return std::nullopt;
+  return value;
+}
+
+const std::string* word(const Node& node) {
+  return node.kind == Node::Kind::scalar ? &node.text : nullptr;
+}
+
+bool printable(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+bool valid_frame(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+  return !text.empty() && text.size() <= 64 && text[0] != '/' &&
+         text.find_first_not_of(kAllowed) == text.npos;
+}
+
+std::optional<std::array<double, 3>> vector(const Node& node, const Key& key) {
+  std::array<double, 3> result{};
+  if (node.kind != Node::Kind::list || node.items.size() != result.size()) return std::nullopt;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::optional<double> value = number_within(node.items[i], key.min, key.max);
+    if (!value) return std::nullopt;
+    result[i] = *value;
+  }
+  return result;
+}
+
+std::string driver_names() {
+  std::vector<std::string_view> names;
+  for (const drivers::Row& row : drivers::all()) names.push_back(row.name);
+  return joined(names);
+}
+
+// One overload per kind of slot. Answers whether the value was right, and then took it.
+struct Assign {
+  const Key& key;
+  const Node& node;
+
+  bool operator()(Section) { return node.kind == Node::Kind::map; }
+  bool operator()(SensorOptions) { return node.kind == Node::Kind::map; }
+  bool operator()(bool* value) {
+    if (node.kind != Node::Kind::scalar || node.quoted) return false;
+    if (node.text != "true" && node.text != "false") return false;
+    *value = node.text == "true";
+    return true;
+  }
+  bool operator()(int* value) { return take(value, integer_within(node, key.min, key.max)); }
+  bool operator()(std::optional<int>* value) {
+    return take(value, integer_within(node, key.min, key.max));
+  }
+  bool operator()(double* value) { return take(value, number_within(node, key.min, key.max)); }
+  bool operator()(std::optional<hal::Duration>* value) {
+    const std::optional<double> ms = number_within(node, key.min, key.max);
+    if (ms) *value = hal::from_seconds(*ms * 1e-3);
+    return ms.has_value();
+  }
+  bool operator()(std::array<double, 3>* value) { return take(value, vector(node, key)); }
+  bool operator()(Degrees value) {
+    const bool right = take(value.radians, vector(node, key));
+    if (right) {
+      for (double& angle : *value.radians) angle *= kRadPerDeg;
+    }
+    return right;
+  }
+  bool operator()(Name value) { return take_word(value.text, valid_name); }
+  bool operator()(FrameId value) { return take_word(value.text, valid_frame); }
+  bool operator()(Path value) {
+    return take_word(value.text, [](std::string_view text) {
+      return printable(text) && text[0] == '/' && text.back() != '/' && text.size() < 4096;
+    });
+  }
+  bool operator()(Pick value) {
+    const std::vector<std::string_view> words = split(key.choices);
+    const auto found = word(node) ? std::ranges::find(words, *word(node)) : words.end();
+    if (found == words.end()) return false;
+    value.set(value.value, static_cast<std::size_t>(found - words.begin()));
+    return true;
+  }
+  bool operator()(const drivers::Row** value) {
+    const drivers::Row* const row = word(node) ? drivers::find(*word(node)) : nullptr;
+    if (row) *value = row;
+    return row != nullptr;
+  }
+  bool operator()(std::optional<hal::PortSpec>* value) {
+    return word(node) && printable(*word(node)) && take(value, hal::parse_port_spec(*word(node)));
+  }
+  bool operator()(std::optional<hal::HostPort>* value) {
+    return word(node) && printable(*word(node)) && take(value, hal::parse_host_port(*word(node)));
+  }
+  bool operator()(Emit* value) {
+    if (word(node) && *word(node) == "turn") *value = {};
+    else if (word(node) && *word(node) == "chunk") *value = {Emit::By::chunk};
+    else return take_subdivisions(*value);
+    return true;
+  }
+  bool operator()(Outputs* value) {
+    if (node.kind != Node::Kind::list || node.items.empty()) return false;
+    Outputs taken{false, false};
+    for (const Node& item : node.items) {
+      bool* const output = !word(item)                ? nullptr
+                           : *word(item) == "points" ? &taken.points
+                           : *word(item) == "scan"   ? &taken.scan
+                                                      : nullptr;
+      if (!output || *output) return false;
+      *output = true;
+    }
+    *value = taken;
+    return true;
+  }
+
+ private:
+  template <class T, class Parsed>
+  static bool take(T* value, const Parsed& parsed) {
+    if (parsed) *value = *parsed;
+    return static_cast<bool>(parsed);
+  }
+  template <class Valid>
+  bool take_word(std::string* value, Valid valid) {
+    if (!word(node) || !valid(*word(node))) return false;
+    *value = *word(node);
+    return true;
+  }
+  bool take_subdivisions(Emit& value) {
+    if (node.kind != Node::Kind::map || node.items.size() != 2) return false;
+    if (!word(node.items[0]) || *word(node.items[0]) != "subdivisions") return false;
+    const std::optional<int> n = integer_within(node.items[1], key.min, key.max);
+    if (n) value = {Emit::By::subdivisions, *n};
+    return n.has_value();
+  }
+};
+
+struct Expected {
+  const Key& key;
+  std::string operator()(Section) { return "a map"; }
+  std::string operator()(SensorOptions) { return "a map of the driver's options"; }
+  std::string operator()(bool*) { return "true or false"; }
+  std::string operator()(int*) { return range("an integer", key.min, key.max, key.unit); }
+  std::string operator()(std::optional<int>*) {
+    return range("an integer", key.min, key.max, key.unit);
+  }
+  std::string operator()(double*) { return range("a number", key.min, key.max, key.unit); }
+  std::string operator()(std::optional<hal::Duration>*) {
+    return range("a number", key.min, key.max, key.unit);
+  }
+  std::string operator()(std::array<double, 3>*) { return three(); }
+  std::string operator()(Degrees) { return three(); }
+  std::string operator()(Name) { return "a name of at most 32 characters, [a-z][a-z0-9_]*"; }
+  std::string operator()(FrameId) {
+    return "a frame of at most 64 letters, digits, '_', '-', '.' and '/', not beginning with '/'";
+  }
+  std::string operator()(Path) { return "the absolute path of a file, without spaces"; }
+  std::string operator()(Pick) { return listed(key.choices); }
+  std::string operator()(const drivers::Row**) { return driver_names(); }
+  std::string operator()(std::optional<hal::PortSpec>*) {
+    return "serial:PATH, udp:[BIND:]PORT or tcp:HOST:PORT, PATH absolute, hosts as IPv4 numbers";
+  }
+  std::string operator()(std::optional<hal::HostPort>*) {
+    return "HOST or HOST:PORT, the host as IPv4 numbers";
+  }
+  std::string operator()(Emit*) {
+    return "turn, chunk or {subdivisions: N} with N " +
+           range("an integer", key.min, key.max, key.unit);
+  }
+  std::string operator()(Outputs*) { return "a list of points, scan or both"; }
+
+ private:
+  std::string three() { return "a list of three numbers, each " + bounds(); }
+  std::string bounds() { return range("a number", key.min, key.max, key.unit).substr(9); }
+};
+
+struct Written {
+  const Key& key;
+  std::string operator()(Section) { return ""; }
+  std::string operator()(SensorOptions) { return ""; }
+  std::string operator()(bool* value) { return *value ? "true" : "false"; }
+  std::string operator()(int* value) { return std::to_string(*value); }
+  std::string operator()(double* value) { return digits(*value); }
+  std::string operator()(std::array<double, 3>* value) { return three(*value, 1); }
+  std::string operator()(Degrees value) { return three(*value.radians, 1 / kRadPerDeg); }
+  std::string operator()(Name value) { return *value.text; }
+  std::string operator()(FrameId value) { return *value.text; }
+  std::string operator()(Path value) { return *value.text; }
+  std::string operator()(Pick pick) {
+    return std::string(split(key.choices)[pick.get(pick.value)]);
+  }
+  std::string operator()(Emit*) { return "turn"; }
+  std::string operator()(Outputs* value) {
+    return value->points && value->scan ? "[points, scan]" : value->points ? "[points]" : "[scan]";
+  }
+  // No fixed default: keys.cpp says it in words, or the key must be given.
+  template <class T>
+  std::string operator()(T*) {
+    return "";
+  }
+
+ private:
+  static std::string three(const std::array<double, 3>& v, double scale) {
+    return "[" + digits(v[0] * scale) + ", " + digits(v[1] * scale) + ", " +
+           digits(v[2] * scale) + "]";
+  }
+};
+
+std::string nearest_hint(const Key& key, const Node& node) {
+  std::vector<std::string_view> words = split(key.choices);
+  if (key.leaf() == "driver") {
+    for (const drivers::Row& row : drivers::all()) words.push_back(row.name);
+  }
+  const std::string_view near = word(node) ? drivers::nearest(node.text, words) : "";
+  return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
+}
+
+}  // namespace
+
+std::optional<Problem> assign(const Key& key, const Node& node, Stack& stack, Sensor& sensor) {
+  if (std::visit(Assign{key, node}, key.slot(stack, sensor))) return std::nullopt;
+  return Problem{description(node) + " is not valid",
+                 "expected " + expected(key) + nearest_hint(key, node)};
+}
+
+std::optional<Problem> assign(drivers::Options& options, const drivers::OptionSpec& spec,
+                              const Node& node) {
+  const bool right = word(node) && (node.text.empty() || printable(node.text)) &&
+                     options.set(spec.key, node.text);
+  if (right) return std::nullopt;
+  return Problem{description(node) + " is not valid", "expected " + expected(spec)};
+}
+
+std::string expected(const Key& key) {
+  Stack stack;
+  Sensor sensor;
+  return std::visit(Expected{key}, key.slot(stack, sensor));
+}
+
+std::string expected(const drivers::OptionSpec& spec) {
+  switch (spec.type) {
+    case drivers::OptionType::flag:
+      return "true or false";
+    case drivers::OptionType::integer:
+      return range("an integer", spec.min, spec.max, spec.unit);
+    case drivers::OptionType::number:
+      return range("a number", spec.min, spec.max, spec.unit);
+    case drivers::OptionType::text:
+      return "a text without spaces";
+    case drivers::OptionType::choice:
+      return listed(spec.choices);
+  }
+  return "";
+}
+
+std::string fallback(const Key& key) {
+  if (!key.fallback.empty()) return std::string(key.fallback);
+  Stack stack;
+  Sensor sensor;
+  return std::visit(Written{key}, key.slot(stack, sensor));
+}
+
+std::string listed(std::string_view choices) { return joined(split(choices)); }
+
+std::string joined(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string description(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::empty:
+      return "no value";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map";
+    case Node::Kind::scalar:
+      break;
+  }
+  std::string shown = node.text.substr(0, 60);
+  for (char& c : shown) {
+    if (c < ' ' || c == 0x7f) c = '?';
+  }
+  if (shown.size() < node.text.size()) shown += "...";
+  return (node.quoted ? "the text '" : "'") + shown + "'";
+}
+
+}  // namespace config

@@ -1,0 +1,171 @@
+#include "hal/replay.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hal {
+namespace {
+
+constexpr std::size_t kLongestChunk = EventLoop::kReadBuffer;
+
+Error error_of(const RawRecord& record) {
+  Error error{Errc::io, record.sys, "replay: port", {}};
+  if (record.bytes.empty()) return error;
+  const auto code = std::to_integer<std::uint8_t>(record.bytes[0]);
+  if (code <= static_cast<std::uint8_t>(Errc::unsupported)) error.code = static_cast<Errc>(code);
+  std::array<char, 192> text{};
+  const std::size_t n = std::min(record.bytes.size() - 1, text.size() - 1);
+  std::ranges::transform(record.bytes.subspan(1, n), text.begin(),
+                         [](std::byte b) { return static_cast<char>(b); });
+  error.detail.print("%s", text.data());
+  return error;
+}
+
+}  // namespace
+
+class ReplayPort final : public Port {
+ public:
+  ReplayPort(Replayer& replayer, std::uint8_t sensor, std::uint8_t channel, std::string name)
+      : sensor_(sensor), channel_(channel), replayer_(replayer), name_(std::move(name)) {}
+
+  void open(PortListener& listener) override {
+    listener_ = &listener;
+    const RawRecord* const next = replayer_.peek();
+    if (next == nullptr || !is_mine(next->sensor, next->channel)) return;
+    if (next->kind != RawKind::open && next->kind != RawKind::fault) return;
+    RawRecord record;
+    replayer_.consume(record);
+    handle(record);
+  }
+
+  Status write(Bytes bytes) override {
+    const RawRecord* const next = replayer_.peek();
+    if (next == nullptr || next->kind != RawKind::tx || !is_mine(next->sensor, next->channel)) {
+      ++replayer_.divergences_;
+      return ok;
+    }
+    RawRecord record;
+    replayer_.consume(record);
+    if (!std::ranges::equal(record.bytes, bytes)) ++replayer_.divergences_;
+    if (record.value == 0) return ok;
+    return Error{static_cast<Errc>(record.value - 1), record.sys, "replay: write", {}};
+  }
+
+  void close() override { listener_ = nullptr; }
+  Status set_dtr(bool) override { return ok; }
+  bool drained() const override { return drained_; }
+  PortStats stats() const override { return {}; }
+  std::string_view name() const override { return name_; }
+
+  // The record's bytes must not be the source's.
+  void handle(const RawRecord& record) {
+    if (record.kind == RawKind::rx && record.bytes.empty()) {
+      drained_ = false;
+      return;
+    }
+    if (listener_ == nullptr || record.kind == RawKind::tx) {
+      ++replayer_.divergences_;
+    } else if (record.kind == RawKind::open) {
+      listener_->on_port_open(record.at);
+    } else if (record.kind == RawKind::fault) {
+      std::exchange(listener_, nullptr)->on_port_fault(error_of(record), record.at);
+    } else {
+      listener_->on_chunk({record.bytes, record.at, Duration(record.value), record.lost});
+    }
+  }
+  void on_pass_end() { drained_ = true; }
+  bool is_mine(std::uint8_t sensor, std::uint8_t channel) const {
+    return sensor == sensor_ && channel == channel_;
+  }
+
+ private:
+  const std::uint8_t sensor_, channel_;
+  Replayer& replayer_;
+  const std::string name_;
+  PortListener* listener_ = nullptr;
+  bool drained_ = true;
+};
+
+Replayer::Replayer(RecordSource& source)
+    : source_(source), bytes_(std::make_unique<std::byte[]>(kLongestChunk)) {}
+
+std::unique_ptr<Port> Replayer::make_port(std::uint8_t sensor, std::uint8_t channel,
+                                          std::string name) {
+  auto port = std::make_unique<ReplayPort>(*this, sensor, channel, std::move(name));
+  ports_.push_back(port.get());
+  return port;
+}
+
+const RawRecord* Replayer::peek() {
+  if (!next_) next_ = source_.next();
+  return next_ ? &*next_ : nullptr;
+}
+
+void Replayer::consume(RawRecord& taken) {
+  taken = *next_;
+  next_.reset();
+  clock_.now_ = std::max(clock_.now_, taken.at);  // a kernel stamp lies before its pass
+}
+
+bool Replayer::step(ReplayListener& listener) {
+  // The end of a pass has no record; a write that nothing else explains came from it.
+  const RawRecord* const next = peek();
+  if (next == nullptr || next->kind == RawKind::pass || next->kind == RawKind::tx) {
+    end_pass(listener);
+  }
+  if (peek() == nullptr) return false;
+  RawRecord record;
+  consume(record);
+  switch (record.kind) {
+    case RawKind::pass:
+      begin_pass(listener, record.at);
+      break;
+    case RawKind::tick:
+      listener.on_tick(record.at);
+      break;
+    case RawKind::offset:
+      clock_.offset_ns_ = record.value;
+      listener.on_offset(record.value);
+      break;
+    case RawKind::rx:
+    case RawKind::tx:
+    case RawKind::open:
+    case RawKind::fault:
+      handle_port_record(record);
+      break;
+  }
+  return true;
+}
+
+void Replayer::begin_pass(ReplayListener& listener, Time at) {
+  in_pass_ = true;
+  began_ = at;
+  listener.on_pass_begin(at);
+}
+
+void Replayer::end_pass(ReplayListener& listener) {
+  if (!std::exchange(in_pass_, false)) return;
+  listener.on_pass_end(began_);
+  for (ReplayPort* port : ports_) port->on_pass_end();
+}
+
+ReplayPort* Replayer::find(std::uint8_t sensor, std::uint8_t channel) const {
+  const auto found = std::ranges::find_if(
+      ports_, [&](const ReplayPort* port) { return port->is_mine(sensor, channel); });
+  return found == ports_.end() ? nullptr : *found;
+}
+
+void Replayer::handle_port_record(const RawRecord& record) {
+  ReplayPort* const port = find(record.sensor, record.channel);
+  if (port == nullptr || record.bytes.size() > kLongestChunk) {
+    ++divergences_;
+    return;
+  }
+  RawRecord own = record;
+  std::ranges::copy(record.bytes, bytes_.get());
+  own.bytes = Bytes(bytes_.get(), record.bytes.size());
+  port->handle(own);
+}
+
+}  // namespace hal

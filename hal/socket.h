@@ -1,0 +1,37 @@
+// What UDP and TCP ports share: IPv4 addresses as numbers, and receiving with the kernel's stamps.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "hal/port.h"
+
+namespace hal {
+
+// IPv4 numbers only: looking up a name may block. An empty host is any address.
+Result<sockaddr_in> ipv4(std::string_view host, std::uint16_t port);
+Text<48> to_text(const sockaddr_in& address);  // "192.168.1.10:2368"
+bool is_multicast(const sockaddr_in& address);
+
+// Asks for stamps (and drop counts, where the socket has them) with what is received.
+void request_stamps(int fd);
+
+struct Received {
+  ssize_t size = -1;  // as recvmsg returns, with errno; EINTR is dealt with
+  bool truncated = false;
+  sockaddr_in from{};
+  std::optional<std::int64_t> unix_ns;   // when the kernel received it
+  std::optional<std::uint32_t> dropped;  // datagrams dropped so far for want of room
+};
+Received receive(int fd, std::span<std::byte> buffer);
+
+// Inner time of a kernel stamp, found by reading both clocks together. One outside [newest, now]
+// (the wall clock was set meanwhile) gives now, and is counted.
+Time arrival(const Received& received, const Clock& clock, Time newest, PortStats& stats);
+
+}  // namespace hal

@@ -1,0 +1,42 @@
+// A TCP connection to a device, closed and opened anew when it breaks.
+#pragma once
+
+#include <string>
+
+#include "hal/fd_port.h"
+
+namespace hal {
+
+struct TcpOptions {
+  std::string host{};  // IPv4 numbers: names are not looked up, that may block
+  std::uint16_t port = 0;
+  Latency latency = Latency::low;
+  Duration connect_timeout = std::chrono::seconds(2);
+};
+
+class TcpPort final : public FdPort {
+ public:
+  TcpPort(EventLoop& loop, std::string name, TcpOptions options);
+
+  void open(PortListener& listener) override;  // ends later
+  void close() override;
+
+ private:
+  Result<UniqueFd> open_fd() override;
+  Result<Got> read_once(int fd, std::span<std::byte> buffer, Chunk& chunk) override;
+  ssize_t write_once(int fd, Bytes bytes) override;
+  void wait_for_connection();
+  void on_connected();
+  void give_up(const Error& error);
+  Error failed(const char* where, int sys) const;
+
+  const TcpOptions options_;
+  PortListener* connecting_for_ = nullptr;  // null: not connecting
+  unsigned attempt_ = 0;
+  UniqueFd pending_;
+  Descriptor connecting_;  // watches pending_
+  Timer timeout_;
+  Anchor alive_;
+};
+
+}  // namespace hal

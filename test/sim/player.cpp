@@ -1,0 +1,168 @@
+#include "test/sim/player.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "test/sim/wire.h"
+
+namespace sim {
+namespace {
+
+// A device's transmit buffer: what the line has not taken by then is lost, whole frames at a time.
+constexpr hal::Duration kTransmitBuffer = std::chrono::milliseconds(100);
+// A frame on a line arrives in portions of about this much time, as from a UART's FIFO.
+constexpr hal::Duration kPortion = std::chrono::milliseconds(1);
+constexpr std::string_view kBanner = "\r\nsystem restart\r\nfirmware 1.0, self test passed\r\n";
+
+hal::Duration line_time(std::size_t bytes, unsigned baud) {
+  return hal::Duration(static_cast<std::int64_t>(bytes) * 10 * 1'000'000'000 / baud);
+}
+
+hal::Error impossible(const char* text) {
+  hal::Error error{hal::Errc::bad_config, 0, "simulate: --fault", {}};
+  error.detail.print("%s", text);
+  return error;
+}
+
+}  // namespace
+
+hal::Result<std::unique_ptr<Player>> Player::make(const PlayerInputs& inputs, hal::Time ready) {
+  hal::Result<Settings> settings = Settings::check(inputs.row.options, inputs.set);
+  if (!settings) return settings.error();
+  std::unique_ptr<Player> player(new Player(inputs, ready));
+  auto model = inputs.row.make({*settings, player->clock_, inputs.rate_hz, inputs.seed});
+  if (!model) return model.error();
+  player->model_ = std::move(*model);
+  for (const Fault& fault : inputs.faults) {
+    if (fault.kind == FaultKind::wrap && player->model_->clock_period().count() == 0)
+      return impossible("wrap: the clock of this device never wraps");
+    if (fault.kind == FaultKind::baud && !inputs.is_serial)
+      return impossible("baud: only a serial port (--pty) has a baud rate");
+  }
+  player->change_at(ready);
+  return player;
+}
+
+Player::Player(const PlayerInputs& inputs, hal::Time ready)
+    : clock_(inputs.seed ^ 0xC10CU),
+      faults_(inputs.faults, ready, inputs.seed),
+      is_serial_(inputs.is_serial),
+      truth_(inputs.truth),
+      line_free_(ready) {}
+
+void Player::change_at(hal::Time t) {
+  set_power(faults_.is_powered(t), t);
+  clock_.set_drift(t, faults_.drift_ppm(t));
+  clock_.set_jitter(faults_.jitter(t));
+  for (const Fault& fault : faults_.faults()) {
+    if (faults_.start_of(fault) != t) continue;
+    if (fault.kind == FaultKind::jump) clock_.jump(t, hal::from_seconds(fault.value));
+    if (fault.kind == FaultKind::wrap)
+      clock_.restart(t, (model_->clock_period() - hal::from_seconds(fault.value)).count());
+  }
+  change_due_ = faults_.next_change(t);
+}
+
+void Player::set_power(bool on, hal::Time t) {
+  if (on == is_powered_) return;
+  is_powered_ = on;
+  if (!on) {
+    model_due_ = kNever;
+    pending_.clear();
+    while (!writes_.empty() && writes_.back().due > t) writes_.pop_back();
+    line_free_ = std::min(line_free_, t);
+    return;
+  }
+  for (const Fault& fault : faults_.faults()) {
+    if (fault.kind != FaultKind::reset || faults_.start_of(fault) + boot_time(fault) != t) continue;
+    ByteVector banner;
+    put_text(banner, kBanner);
+    output_.send(t, std::move(banner));
+  }
+  clock_.restart(t);
+  model_->power_up(t, output_);
+  collect(false);
+  model_due_ = model_->advance(t, output_);
+  collect(false);
+}
+
+void Player::receive(Channel channel, hal::Bytes bytes, hal::Time now) {
+  advance(now);
+  if (!is_powered_) return;
+  model_->receive(channel, bytes, now, output_);
+  collect(true);
+  model_due_ = model_->advance(now, output_);
+  collect(false);
+}
+
+hal::Time Player::next_event() const {
+  const hal::Time leaves = pending_.empty() ? kNever : pending_.front().at;
+  return std::min({model_due_, change_due_, leaves});
+}
+
+hal::Time Player::advance(hal::Time now) {
+  for (hal::Time t = next_event(); t <= now; t = next_event()) {
+    if (change_due_ <= t) {
+      change_at(change_due_);
+    } else if (!pending_.empty() && pending_.front().at <= t) {
+      Outgoing frame = std::move(pending_.front());
+      pending_.pop_front();
+      put_on_line(std::move(frame));
+    } else {
+      model_due_ = model_->advance(t, output_);
+      collect(false);
+    }
+  }
+  return writes_.empty() ? next_event() : std::min(next_event(), writes_.front().due);
+}
+
+void Player::collect(bool is_reply) {
+  for (const ScanTruth& scan : output_.scans)
+    if (truth_ != nullptr) truth_->write(scan);
+  for (const ImuTruth& imu : output_.imus)
+    if (truth_ != nullptr) truth_->write(imu);
+  for (Frame& frame : output_.frames)
+    faults_.pass({frame.at, frame.channel, is_reply, std::move(frame.bytes)}, *model_, passed_);
+  output_.clear();
+  for (Outgoing& frame : passed_) {
+    const auto later = [](hal::Time at, const Outgoing& other) { return at < other.at; };
+    const auto place = std::upper_bound(pending_.begin(), pending_.end(), frame.at, later);
+    pending_.insert(place, std::move(frame));
+  }
+  passed_.clear();
+}
+
+void Player::put_on_line(Outgoing frame) {
+  const unsigned baud = line_baud(frame.at);
+  if (!is_serial_ || baud == 0) {
+    const hal::Time due = faults_.released(frame.at);
+    writes_.push_back({due, frame.channel, frame.is_reply, std::move(frame.bytes)});
+    return;
+  }
+  const hal::Time start = std::max(frame.at, line_free_);
+  if (start - frame.at > kTransmitBuffer) {
+    ++overrun_frames_;
+    return;
+  }
+  const auto portion = static_cast<std::size_t>(std::max<std::int64_t>(
+      1, kPortion.count() * static_cast<std::int64_t>(baud) / 10 / 1'000'000'000));
+  const hal::Bytes all(frame.bytes);
+  for (std::size_t at = 0; at < all.size(); at += portion) {
+    const hal::Bytes part = all.subspan(at, std::min(portion, all.size() - at));
+    const hal::Time due = start + line_time(at + part.size(), baud);
+    writes_.push_back({faults_.released(due), frame.channel, frame.is_reply,
+                       ByteVector(part.begin(), part.end())});
+  }
+  line_free_ = start + line_time(all.size(), baud);
+}
+
+bool Player::take(hal::Time now, Write& write) {
+  if (writes_.empty() || writes_.front().due > now) return false;
+  write = std::move(writes_.front());
+  writes_.pop_front();
+  return true;
+}
+
+}  // namespace sim

@@ -1,0 +1,246 @@
+#include "hal/udp_port.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <cstring>
+#include <optional>
+
+#include "test/support/allocation_counter.h"
+#include "test/support/harness.h"
+#include "test/support/loop.h"
+#include "test/support/manual_clock.h"
+
+using namespace std::chrono_literals;
+using hal::Errc;
+
+namespace {
+
+// The other end: a plain socket bound to an address of the loopback network.
+struct Peer {
+  explicit Peer(const char* host = "127.0.0.1") : fd(::socket(AF_INET, SOCK_DGRAM, 0)) {
+    const timeval patience{10, 0};
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const sockaddr_in any = *hal::ipv4(host, 0);
+    sockaddr address{};
+    std::memcpy(&address, &any, sizeof any);
+    (void)!::bind(fd.get(), &address, sizeof any);
+    socklen_t size = sizeof address;
+    ::getsockname(fd.get(), &address, &size);
+    std::memcpy(&own, &address, sizeof own);
+  }
+  void send(const hal::UdpPort& port, std::string_view text, const char* host = "127.0.0.1") {
+    const sockaddr_in to = *hal::ipv4(host, ntohs(port.local().sin_port));
+    sockaddr address{};
+    std::memcpy(&address, &to, sizeof to);
+    ::sendto(fd.get(), text.data(), text.size(), 0, &address, sizeof to);
+  }
+  std::uint16_t port() const { return ntohs(own.sin_port); }
+  hal::UniqueFd fd;
+  sockaddr_in own{};
+};
+
+}  // namespace
+
+TEST_GROUP(UdpPort) {
+  test::RealLoop real;
+  test::PortLog log{&real.passes};
+  Peer peer;
+  std::optional<hal::UdpPort> port;
+
+  hal::UdpPort& open(const hal::UdpOptions& options = {.bind = "127.0.0.1"}) {
+    port.emplace(real.loop, "udp:test", options);
+    port->open(log);
+    return *port;
+  }
+  bool received(std::string_view text) {
+    return real.run_until([&] { return log.text == text; });
+  }
+};
+
+TEST(UdpPort, DeliversOneChunkPerDatagramInsideAPass) {
+  hal::UdpPort& opened = open();
+  LONGS_EQUAL(1, log.opened);
+  peer.send(opened, "one");
+  peer.send(opened, "two");
+  CHECK_TRUE(received("onetwo"));
+  LONGS_EQUAL(2, log.chunks);
+  LONGS_EQUAL(0, log.outside_pass);
+  CHECK_TRUE(opened.drained());
+}
+
+TEST(UdpPort, StampsWithTheTimeOfArrivalNotOfReading) {
+  hal::UdpPort& opened = open();
+  peer.send(opened, "warm");  // the kernel starts stamping with the first who asks
+  CHECK_TRUE(received("warm"));
+  const hal::Time before = real.clock.now();
+  peer.send(opened, "x");
+  const hal::Time after = real.clock.now();
+  while (real.clock.now() < after + 20ms) {
+  }
+  CHECK_TRUE(received("warmx"));
+  CHECK_TRUE(log.stamps.back() >= before - 1ms);
+  CHECK_TRUE(log.stamps.back() < after + 10ms);
+  LONGS_EQUAL(0, opened.stats().replaced_stamps);
+}
+
+TEST(UdpPort, CountsEmptyDatagramsAndGoesOn) {
+  hal::UdpPort& opened = open();
+  peer.send(opened, "");
+  peer.send(opened, "x");
+  CHECK_TRUE(received("x"));
+  LONGS_EQUAL(1, log.chunks);
+  LONGS_EQUAL(1, opened.stats().empty_datagrams);
+}
+
+TEST(UdpPort, TakesTheLongestDatagramWhole) {
+  hal::UdpPort& opened = open();
+  const std::string longest(65'507, 'l');
+  peer.send(opened, longest);
+  CHECK_TRUE(received(longest));
+}
+
+TEST(UdpPort, RefusesOtherSendersAndNamesTheLast) {
+  hal::UdpPort& opened = open({.bind = "127.0.0.1", .from = "127.0.0.1"});
+  Peer stranger("127.0.0.2");
+  stranger.send(opened, "evil");
+  peer.send(opened, "good");
+  CHECK_TRUE(received("good"));
+  LONGS_EQUAL(1, opened.stats().rejected_datagrams);
+  STRCMP_CONTAINS("127.0.0.2:", opened.stats().last_rejected.c_str());
+}
+
+TEST(UdpPort, TakesAnswersOfItsPeerOnlyFromAnyPort) {
+  hal::UdpPort& opened = open({.peer = "127.0.0.1", .peer_port = peer.port()});
+  Peer stranger("127.0.0.2"), second;
+  CHECK_TRUE(static_cast<bool>(opened.write(test::bytes_of("ask"))));
+  std::string asked(16, '\0');
+  LONGS_EQUAL(3, ::recv(peer.fd.get(), asked.data(), asked.size(), 0));
+  stranger.send(opened, "evil");
+  peer.send(opened, "a");
+  second.send(opened, "b");
+  CHECK_TRUE(received("ab"));
+  LONGS_EQUAL(1, opened.stats().rejected_datagrams);
+}
+
+TEST(UdpPort, TakesThePeerThatIsNotThereForSilent) {
+  hal::UdpPort& opened = open({.peer = "127.0.0.1", .peer_port = 9});
+  for (int i = 0; i < 3; ++i) {
+    CHECK_TRUE(static_cast<bool>(opened.write(test::bytes_of("ask"))));
+    real.loop.run_for(real.passes, 2ms);
+  }
+  LONGS_EQUAL(0, log.faults);
+}
+
+TEST(UdpPort, CannotWriteWithoutAPeer) {
+  const hal::Status written = open().write(test::bytes_of("x"));
+  CHECK_TRUE(!written);
+  LONGS_EQUAL(1, port->stats().dropped_writes);
+}
+
+TEST(UdpPort, CountsWhatTheKernelDropped) {
+  hal::UdpPort& opened = open({.bind = "127.0.0.1", .receive_buffer = 4096});
+  const std::string big(1000, 'x');
+  for (int i = 0; i < 100; ++i) peer.send(opened, big);
+  CHECK_TRUE(real.run_until([&] { return log.chunks > 0 && opened.drained(); }));
+  peer.send(opened, "end");
+  const std::size_t kept = log.text.size();
+  CHECK_TRUE(real.run_until([&] { return log.text.size() == kept + 3; }));
+  LONGS_EQUAL(101 - log.chunks, log.lost);
+  LONGS_EQUAL(log.lost, opened.stats().lost_datagrams);
+  CHECK_TRUE(log.lost > 0);
+}
+
+TEST(UdpPort, TellsTheBufferItWasGrantedAndHowToGetMore) {
+  hal::UdpPort& small = open({.bind = "127.0.0.1", .receive_buffer = 16'384});
+  LONGS_EQUAL(16'384, small.stats().receive_buffer);
+  STRCMP_EQUAL("", small.stats().note.c_str());
+  hal::UdpPort& huge = open({.bind = "127.0.0.1", .receive_buffer = 1 << 29});
+  CHECK_TRUE(huge.stats().receive_buffer < (1u << 29));
+  STRCMP_CONTAINS("net.core.rmem_max", huge.stats().note.c_str());
+}
+
+TEST(UdpPort, NamesAPortThatIsTaken) {
+  open({.bind = "127.0.0.1", .port = peer.port()});
+  LONGS_EQUAL(1, log.faults);
+  CHECK_TRUE(log.last_fault.code == Errc::busy);
+  STRCMP_CONTAINS("udp:test", log.last_fault.detail.c_str());
+}
+
+TEST(UdpPort, NamesAnAddressThatIsNotOurs) {
+  open({.bind = "192.0.2.1"});
+  CHECK_TRUE(log.last_fault.code == Errc::not_found);
+}
+
+TEST(UdpPort, JoinsAMulticastGroup) {
+  hal::UdpPort& opened = open({.bind = "239.77.1.2"});
+  if (log.faults > 0) return;  // no route for multicast on this machine
+  Peer sender("0.0.0.0");
+  sender.send(opened, "all", "239.77.1.2");
+  CHECK_TRUE(received("all"));
+}
+
+TEST(UdpPort, HearsBroadcastsWhenBoundToAny) {
+  hal::UdpPort& opened = open({});
+  const int on = 1;
+  ::setsockopt(peer.fd.get(), SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
+  peer.send(opened, "all", "127.255.255.255");
+  CHECK_TRUE(received("all"));
+}
+
+TEST(UdpPort, ReadsBatched) {
+  hal::UdpPort& opened = open({.bind = "127.0.0.1", .latency = hal::Latency::batched});
+  peer.send(opened, "one");
+  peer.send(opened, "two");
+  CHECK_TRUE(received("onetwo"));
+}
+
+TEST(UdpPort, AllocatesNothingWhileItReads) {
+  hal::UdpPort& opened = open();
+  log.text.reserve(4096), log.stamps.reserve(4096);
+  peer.send(opened, "-");
+  CHECK_TRUE(received("-"));
+  test::AllocationCounter counter;
+  for (std::size_t i = 2; i < 200; ++i) {
+    peer.send(opened, "x");
+    if (!real.run_until([&] { return log.text.size() == i; })) break;
+  }
+  LONGS_EQUAL(0, counter.count());
+  LONGS_EQUAL(199, log.text.size());
+}
+
+TEST_GROUP(Arrival) {
+  test::ManualClock clock;
+  hal::PortStats stats;
+  hal::Time stamped(hal::Duration age, hal::Time newest = {}) {
+    hal::Received received;
+    received.unix_ns = clock.both().unix_ns - age.count();
+    return hal::arrival(received, clock, newest, stats);
+  }
+};
+
+TEST(Arrival, ConvertsAKernelStampToInnerTime) {
+  CHECK_TRUE(stamped(3ms) == clock.now() - 3ms);
+  LONGS_EQUAL(0, stats.replaced_stamps);
+}
+
+TEST(Arrival, IsNowWithoutAStamp) {
+  CHECK_TRUE(hal::arrival({}, clock, {}, stats) == clock.now());
+  LONGS_EQUAL(0, stats.replaced_stamps);
+}
+
+TEST(Arrival, ReplacesAStampOfTheFuture) {
+  CHECK_TRUE(stamped(-1ms) == clock.now());
+  LONGS_EQUAL(1, stats.replaced_stamps);
+}
+
+TEST(Arrival, ReplacesAStampBeforeTheNewest) {
+  CHECK_TRUE(stamped(5ms, clock.now() - 4ms) == clock.now());
+  LONGS_EQUAL(1, stats.replaced_stamps);
+}
+
+TEST(Arrival, ForgivesTheErrorOfReadingTwoClocks) {
+  CHECK_TRUE(stamped(-1us) == clock.now());
+  CHECK_TRUE(stamped(4ms + 1us, clock.now() - 4ms) == clock.now() - 4ms);
+  LONGS_EQUAL(0, stats.replaced_stamps);
+}
