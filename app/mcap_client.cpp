@@ -42,7 +42,7 @@ void McapClient::close() {
   fd_.reset();
   ring_.clear();
   outbox_begin_ = outbox_end_ = preamble_sent_ = 0;
-  owed_ = untold_ = last_time_ = 0;
+  owed_ = untold_ = last_time_ = notice_time_ = 0;
   notice_sequence_ = 0;
   is_blocked_ = false;
   stats_ = {};
@@ -89,7 +89,7 @@ void McapClient::supersede(unsigned i, std::uint64_t log_time) {
   if ((owed_ & bit) != 0) {
     ++stats_.dropped;
     ++untold_;
-    if (last_time_ == 0 && ring_.empty()) last_time_ = log_time;
+    if (last_time_ == 0) last_time_ = ring_.empty() ? log_time : ring_.front().log_time;
   }
   owed_ |= bit;
 }
@@ -104,7 +104,9 @@ void McapClient::drop_oldest() {
 
 void McapClient::passed(const RecordRing::Front& front) {
   last_time_ = front.log_time;
-  if (front.channel == notice_.channel) notice_sequence_ = front.sequence;
+  if (front.channel != notice_.channel) return;
+  notice_time_ = front.log_time;
+  notice_sequence_ = front.sequence;
 }
 
 void McapClient::flush() {
@@ -136,11 +138,11 @@ void McapClient::fill_outbox() {
   }
 }
 
-// The notice stands where the gap is, with the time and the number of what came before: it is made
-// for this client alone, so it must not look like one more message of its channel.
+// The notice stands where the gap is, with the time of what came before: of the last message that
+// was sent or dropped. It is made for this client alone, so it repeats the number of its channel.
 std::size_t McapClient::encode_notice(std::span<std::byte> out) {
   if (out.size() < mcap::kMessageHead) return 0;
-  const std::uint64_t time = last_time_ != 0 || ring_.empty() ? last_time_ : ring_.front().log_time;
+  const std::uint64_t time = std::max(last_time_, notice_time_);
   const DropNotice notice{static_cast<std::int64_t>(time), untold_, stats_.dropped};
   const auto body = out.subspan(mcap::kMessageHead);
   const std::size_t size = notice_.encode(notice, body);
@@ -155,8 +157,7 @@ std::size_t McapClient::encode_notice(std::span<std::byte> out) {
 
 // Live messages wait until everything that goes before them is in the same write.
 bool McapClient::is_ahead_of_ring() const {
-  return preamble_sent_ != catalog_.preamble().size() || owed_ != 0 ||
-         (untold_ != 0 && notice_.channel != 0);
+  return owed_ != 0 || (untold_ != 0 && notice_.channel != 0);
 }
 
 // False when there is nothing to write or the socket is full or gone.

@@ -61,9 +61,10 @@ class McapClient final : private hal::Rearmed {
   std::size_t outbox_begin_ = 0, outbox_end_ = 0, preamble_sent_ = 0;
   std::uint64_t owed_ = 0;  // bit i: has not got latched(i) yet
   bool is_blocked_ = false;
-  std::uint64_t untold_ = 0;           // dropped since the last notice
-  std::uint64_t last_time_ = 0;        // log time of the last live message sent or dropped
-  std::uint32_t notice_sequence_ = 0;  // of the last one of its channel sent or dropped
+  std::uint64_t untold_ = 0;       // dropped since the last notice
+  std::uint64_t last_time_ = 0;    // log time of the last live message sent or dropped
+  std::uint64_t notice_time_ = 0;  // the same, of the channel of the notices
+  std::uint32_t notice_sequence_ = 0;
   ClientStats stats_;
   unsigned opening_ = 0;  // handlers of an older one do nothing
   hal::HandlerMemory read_memory_, write_memory_;

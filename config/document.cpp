@@ -1,5 +1,6 @@
 #include "config/document.h"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -83,6 +84,8 @@ std::variant<Node, Fault> parse(const std::string& text, std::string_view file) 
   std::variant<Node, Fault> result;
   try {
     result = parse_or_throw(text);
+  } catch (const YAML::DeepRecursion& error) {
+    result = Fault{"", mark_of(error.mark), "yaml", "nested too deeply", kRemedy};
   } catch (const YAML::Exception& error) {
     result = Fault{"", mark_of(error.mark), "yaml", error.msg, kRemedy};
   } catch (const std::exception& error) {

@@ -2,7 +2,7 @@
 
 namespace config {
 
-std::string text(const Fault& fault) {
+std::string to_string(const Fault& fault) {
   return fault.file + ":" + std::to_string(fault.at.line) + ":" + std::to_string(fault.at.column) +
          ": " + fault.key + ": " + fault.wrong + ", " + fault.remedy;
 }

@@ -21,6 +21,6 @@ struct Fault {
 };
 
 // "file:line:column: key: what is wrong, what would be right"
-std::string text(const Fault& fault);
+std::string to_string(const Fault& fault);
 
 }  // namespace config

@@ -41,7 +41,7 @@ std::span<const Key> keys() {
           [](Stack& c, Sensor&) -> Slot { return Path{&c.stream.unix_path}; }},
       Key{"stream.clients", "", 1, 64, "", any, "", "", "Clients served at one time.",
           [](Stack& c, Sensor&) -> Slot { return &c.stream.clients; }},
-      Key{"stream.client_buffer_kib", "KiB", 64, 65536, "", any, "", "",
+      Key{"stream.client_buffer_kib", "KiB", 64, 16384, "", any, "", "",
           "Held for each client that is slow; when it is full, whole messages are dropped, oldest "
           "first.",
           [](Stack& c, Sensor&) -> Slot { return &c.stream.client_buffer_kib; }},
@@ -104,7 +104,7 @@ std::span<const Key> keys() {
       Key{"sensors.*.fixed_latency_ms", "ms", 0, 1000, "", any, "1.5", "the driver's",
           "Constant delay from measurement to the first chance of arrival.",
           [](Stack&, Sensor& s) -> Slot { return &s.fixed_latency; }},
-      Key{"sensors.*.capacity", "data", 8, 100000, "", any, "16", "computed",
+      Key{"sensors.*.capacity", "data", 1, 10000, "", any, "16", "computed",
           "Length of its queue in the collator.",
           [](Stack&, Sensor& s) -> Slot { return &s.capacity; }},
       Key{"sensors.*.sampling_ratio", "", 0.001, 1, "", any, "", "",

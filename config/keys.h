@@ -48,7 +48,7 @@ struct Key {
   std::string_view path;  // "sensors.*.max_wait_ms"
   std::string_view unit;  // empty: none
   double min = 0, max = 0;
-  std::string_view choices;   // "live|strict"
+  std::string_view choices;  // "live|strict"
   Applies applies;
   std::string_view example;   // where there is no fixed default
   std::string_view fallback;  // the default in words; empty: the member's own

@@ -18,8 +18,7 @@ namespace config {
 namespace {
 
 Loaded refusal(std::string_view file, std::string wrong, std::string remedy) {
-  return std::vector{
-      Fault{std::string(file), {1, 1}, "file", std::move(wrong), std::move(remedy)}};
+  return std::vector{Fault{std::string(file), {1, 1}, "file", std::move(wrong), std::move(remedy)}};
 }
 
 std::string remedy_for(int error) {
@@ -66,9 +65,8 @@ Loaded load_text(const std::string& text, std::string_view file) {
   read(std::get<Node>(parsed), draft);
   check(draft);
   if (draft.faults.empty()) return std::move(draft.stack);
-  std::ranges::stable_sort(draft.faults, {}, [](const Fault& f) {
-    return std::tuple(f.at.line, f.at.column);
-  });
+  std::ranges::stable_sort(draft.faults, {},
+                           [](const Fault& f) { return std::tuple(f.at.line, f.at.column); });
   return std::move(draft.faults);
 }
 

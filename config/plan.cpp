@@ -87,10 +87,18 @@ void settle(const Sensor& s, std::span<const collation::Channel> order, std::siz
   p.needed = static_cast<std::size_t>(std::ceil(p.rate_hz * hal::to_seconds(largest)));
   p.worst_age = collation::worst_age(order, i).age;
   p.latency = collation::describe(order, i).view();
-  p.bytes = p.capacity * sizeof(collation::Datum);
+  p.bytes = std::uint64_t{p.capacity} * sizeof(collation::Datum);
   if (is_imu(s)) return;
   p.clouds = p.capacity + kCloudsInHand;
-  p.bytes += collation::cloud_pool_bytes(p.clouds, p.points, s.outputs.scan);
+  p.bytes += std::uint64_t{p.clouds} * collation::cloud_pool_bytes(1, p.points, s.outputs.scan);
+}
+
+// A PointCloud2 has 20 bytes per point, a DiagnosticArray at most 4 KiB per sensor.
+std::size_t longest_message(const Plan& plan) {
+  constexpr std::size_t kHead = 1024;
+  std::size_t longest = 4096 * plan.sensors.size();
+  for (const SensorPlan& p : plan.sensors) longest = std::max(longest, 20 * p.points);
+  return kHead + longest;
 }
 
 }  // namespace
@@ -110,8 +118,9 @@ Plan plan(const Stack& stack) {
     settle(stack.sensors[i], order, at, result.sensors[i]);
     result.bytes += result.sensors[i].bytes;
   }
-  result.client_bytes = static_cast<std::size_t>(stack.stream.clients) *
-                        static_cast<std::size_t>(stack.stream.client_buffer_kib) * 1024;
+  result.max_message = longest_message(result);
+  result.client_bytes = std::uint64_t{1024} * static_cast<unsigned>(stack.stream.clients) *
+                        static_cast<unsigned>(stack.stream.client_buffer_kib);
   result.bytes += result.client_bytes;
   return result;
 }
@@ -119,14 +128,13 @@ Plan plan(const Stack& stack) {
 std::string report(const Stack& stack, const Plan& plan) {
   std::string text;
   const auto line = [&](const hal::Text<256>& part) { text.append(part.view()).append("\n"); };
-  const auto kib = [](std::size_t bytes) { return static_cast<unsigned long>(bytes / 1024); };
+  const auto kib = [](std::uint64_t bytes) { return static_cast<unsigned long>(bytes / 1024); };
   for (std::size_t i = 0; i < plan.sensors.size(); ++i) {
     const SensorPlan& p = plan.sensors[i];
-    line(hal::Text<256>::of("memory: %s %lu KiB: queue of %lu, %lu clouds of %lu points",
-                            stack.sensors[i].name.c_str(), kib(p.bytes),
-                            static_cast<unsigned long>(p.capacity),
-                            static_cast<unsigned long>(p.clouds),
-                            static_cast<unsigned long>(p.points)));
+    line(hal::Text<256>::of(
+        "memory: %s %lu KiB: queue of %lu, %lu clouds of %lu points", stack.sensors[i].name.c_str(),
+        kib(p.bytes), static_cast<unsigned long>(p.capacity), static_cast<unsigned long>(p.clouds),
+        static_cast<unsigned long>(p.points)));
   }
   line(hal::Text<256>::of("memory: stream clients %lu KiB: %d of %d KiB", kib(plan.client_bytes),
                           stack.stream.clients, stack.stream.client_buffer_kib));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct SensorPlan {
   std::size_t needed = 0;      // the least capacity that is accepted
   std::size_t clouds = 0;      // of its pool; an IMU has none
   std::size_t points = 0;      // of one cloud at most
-  std::size_t bytes = 0;       // its queue and clouds
+  std::uint64_t bytes = 0;     // its queue and clouds
   double line_load = 0;        // part of what its serial line carries; 0: no serial line
   hal::Duration worst_age{};   // from stamp to leaving the collator
   std::string latency;         // the same in words, as `check` prints it
@@ -28,8 +29,9 @@ struct SensorPlan {
 
 struct Plan {
   std::vector<SensorPlan> sensors;  // in the order of Stack::sensors
-  std::size_t client_bytes = 0;     // of all stream clients
-  std::size_t bytes = 0;            // in all
+  std::size_t max_message = 0;      // longest message of the stream, bytes
+  std::uint64_t client_bytes = 0;   // of all stream clients
+  std::uint64_t bytes = 0;          // in all
 };
 
 // `stack` is a loaded one: every sensor has a driver and a port. The plan does not refer to it.

@@ -47,7 +47,7 @@ class Reader {
  private:
   void read_key(const Key& key, const std::string& path, const Node& value, Sensor& sensor) {
     if (const auto problem = assign(key, value, draft_.stack, sensor)) {
-      return draft_.blame(value.at, path, problem->wrong, problem->remedy);
+      return draft_.blame(path, problem->wrong, problem->remedy);
     }
     const Slot slot = key.slot(draft_.stack, sensor);
     if (key.path == "sensors") return read_sensors(value);
@@ -66,7 +66,7 @@ class Reader {
                      "expected a name of at most 32 characters, [a-z][a-z0-9_]*");
       }
       if (value.kind != Node::Kind::map) {
-        return draft_.blame(value.at, path, description(value) + " is not valid",
+        return draft_.blame(path, description(value) + " is not valid",
                             "expected a map with at least driver and port");
       }
       read_sensor(name, path, value);
@@ -86,7 +86,8 @@ class Reader {
       sensor.options = drivers::Options(sensor.driver->options);
       if (options_) read_options(*options_, path + ".options", sensor);
     } else if (!draft_.given(path + ".driver")) {
-      draft_.blame(path, "no driver is given", "add driver: " + expected(*find_key("sensors.*.driver")));
+      draft_.blame(path, "no driver is given",
+                   "add driver: " + expected(*find_key("sensors.*.driver")));
     }
     if (!draft_.given(path + ".port")) {
       draft_.blame(path, "no port is given", "add port: " + expected(*find_key("sensors.*.port")));
@@ -106,7 +107,7 @@ class Reader {
                             remedy_for_unknown(name, known));
       }
       if (const auto problem = assign(sensor.options, *spec, value)) {
-        draft_.blame(value.at, below(path, name), problem->wrong, problem->remedy);
+        draft_.blame(below(path, name), problem->wrong, problem->remedy);
       }
     });
   }
@@ -123,12 +124,14 @@ class Reader {
       }
       const std::string full = below(path, key.text);
       if (const auto first = draft_.places.find(full); first != draft_.places.end()) {
-        draft_.blame(key.at, full, "given again, first in line " +
-                     std::to_string(first->second.line), "keep one of them");
+        draft_.blame(key.at, full,
+                     "given again, first in line " + std::to_string(first->second.line),
+                     "keep one of them");
         continue;
       }
-      draft_.places[full] = map.items[i + 1].at.line > 0 ? map.items[i + 1].at : key.at;
-      visit(key.text, key.at, map.items[i + 1]);
+      const Node& value = map.items[i + 1];
+      draft_.places[full] = value.kind == Node::Kind::empty ? key.at : value.at;
+      visit(key.text, key.at, value);
     }
   }
 

@@ -13,8 +13,9 @@ namespace {
 using Kind = hal::PortSpec::Kind;
 
 constexpr double kMaxLineLoad = 0.9;
-constexpr std::size_t kMaxSensorBytes = 256U << 20;    // bytes
-constexpr std::size_t kMaxUnixPath = 107;              // characters of sockaddr_un::sun_path
+constexpr std::uint64_t kMaxSensorBytes = 256U << 20;  // bytes
+constexpr std::uint64_t kMaxBytes = 1U << 30;
+constexpr std::size_t kMaxUnixPath = 107;  // characters of sockaddr_un::sun_path
 constexpr const char* kLeaveOut = "leave it out";
 
 std::string path_of(const Sensor& sensor, std::string_view leaf) {
@@ -91,8 +92,7 @@ bool any_address(const hal::PortSpec& spec) { return spec.host.empty() || spec.h
 bool collide(const hal::PortSpec& a, const hal::PortSpec& b) {
   if (a.kind != b.kind) return false;
   if (a.kind != Kind::udp) return identity(a) == identity(b);
-  return a.port == b.port && a.port != 0 &&
-         (a.host == b.host || any_address(a) || any_address(b));
+  return a.port == b.port && a.port != 0 && (a.host == b.host || any_address(a) || any_address(b));
 }
 
 void check_duplicate_ports(Draft& draft) {
@@ -153,6 +153,19 @@ void check_budgets(Draft& draft) {
   for (std::size_t i = 0; i < budget.sensors.size(); ++i) {
     check_line(draft.stack.sensors[i], budget.sensors[i], draft);
     check_capacity(draft.stack.sensors[i], budget.sensors[i], draft);
+  }
+  if (budget.bytes > kMaxBytes) {
+    draft.blame(budget.client_bytes > kMaxBytes / 2 ? "stream" : "sensors",
+                "all of it would take " + std::to_string(budget.bytes >> 20) + " MiB of memory",
+                "expected at most " + std::to_string(kMaxBytes >> 20) +
+                    " MiB: fewer clients or sensors, smaller buffers or capacities");
+  }
+  const std::size_t buffer = static_cast<std::size_t>(draft.stack.stream.client_buffer_kib) << 10;
+  if (buffer < 2 * budget.max_message) {
+    draft.blame(
+        "stream.client_buffer_kib",
+        "a message may be as long as " + std::to_string(budget.max_message) + " bytes",
+        "expected room for two: at least " + std::to_string((2 * budget.max_message >> 10) + 1));
   }
 }
 

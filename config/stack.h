@@ -15,14 +15,15 @@
 #include "hal/port_spec.h"
 #include "hal/serial_port.h"
 #include "hal/time.h"
+#include "hal/wall_offset.h"
 
 namespace config {
 
 using collation::Overflow;
 using collation::Policy;
 using collation::Role;
+using hal::WallClock;
 
-enum class WallClock : std::uint8_t { follow, hold };
 enum class Frame : std::uint8_t { tracking, sensor };
 enum class TimeReference : std::uint8_t { end, start };
 
@@ -60,7 +61,7 @@ struct Sensor {
   const drivers::Row* driver = nullptr;  // never null once loaded
   std::optional<hal::PortSpec> port{};   // never empty once loaded
   std::optional<hal::PortSpec> control{}, imu{};
-  int baud = 0;      // 0 once loaded: not a serial line. In a file: the driver's default
+  int baud = 0;  // 0 once loaded: not a serial line. In a file: the driver's default
   // UDP: the accepted sender. With a port it is also where commands are sent to. Empty: anybody.
   std::optional<hal::HostPort> from{};
   hal::Latency latency = hal::Latency::low;

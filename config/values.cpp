@@ -11,9 +11,7 @@ namespace {
 
 constexpr double kRadPerDeg = std::numbers::pi / 180;
 
-std::string digits(double value) {
-  return std::string(hal::Text<32>::of("%.10g", value).view());
-}
+std::string digits(double value) { return std::string(hal::Text<32>::of("%.10g", value).view()); }
 
 std::vector<std::string_view> split(std::string_view choices) {
   std::vector<std::string_view> words;
@@ -142,19 +140,22 @@ struct Assign {
     return word(node) && printable(*word(node)) && take(value, hal::parse_host_port(*word(node)));
   }
   bool operator()(Emit* value) {
-    if (word(node) && *word(node) == "turn") *value = {};
-    else if (word(node) && *word(node) == "chunk") *value = {Emit::By::chunk};
-    else return take_subdivisions(*value);
+    if (word(node) && *word(node) == "turn")
+      *value = {};
+    else if (word(node) && *word(node) == "chunk")
+      *value = {Emit::By::chunk};
+    else
+      return take_subdivisions(*value);
     return true;
   }
   bool operator()(Outputs* value) {
     if (node.kind != Node::Kind::list || node.items.empty()) return false;
     Outputs taken{false, false};
     for (const Node& item : node.items) {
-      bool* const output = !word(item)                ? nullptr
+      bool* const output = !word(item)               ? nullptr
                            : *word(item) == "points" ? &taken.points
                            : *word(item) == "scan"   ? &taken.scan
-                                                      : nullptr;
+                                                     : nullptr;
       if (!output || *output) return false;
       *output = true;
     }
@@ -215,7 +216,7 @@ struct Expected {
     return "turn, chunk or {subdivisions: N} with N " +
            range("an integer", key.min, key.max, key.unit);
   }
-  std::string operator()(Outputs*) { return "a list of points, scan or both"; }
+  std::string operator()(Outputs*) { return "[points], [scan] or [points, scan]"; }
 
  private:
   std::string three() { return "a list of three numbers, each " + bounds(); }
@@ -249,8 +250,8 @@ struct Written {
 
  private:
   static std::string three(const std::array<double, 3>& v, double scale) {
-    return "[" + digits(v[0] * scale) + ", " + digits(v[1] * scale) + ", " +
-           digits(v[2] * scale) + "]";
+    return "[" + digits(v[0] * scale) + ", " + digits(v[1] * scale) + ", " + digits(v[2] * scale) +
+           "]";
   }
 };
 
@@ -260,7 +261,7 @@ std::string nearest_hint(const Key& key, const Node& node) {
     for (const drivers::Row& row : drivers::all()) words.push_back(row.name);
   }
   const std::string_view near = word(node) ? drivers::nearest(node.text, words) : "";
-  return near.empty() ? "" : "; did you mean '" + std::string(near) + "'?";
+  return near.empty() || near == node.text ? "" : "; did you mean '" + std::string(near) + "'?";
 }
 
 }  // namespace
@@ -273,8 +274,8 @@ std::optional<Problem> assign(const Key& key, const Node& node, Stack& stack, Se
 
 std::optional<Problem> assign(drivers::Options& options, const drivers::OptionSpec& spec,
                               const Node& node) {
-  const bool right = word(node) && (node.text.empty() || printable(node.text)) &&
-                     options.set(spec.key, node.text);
+  const bool right =
+      word(node) && (node.text.empty() || printable(node.text)) && options.set(spec.key, node.text);
   if (right) return std::nullopt;
   return Problem{description(node) + " is not valid", "expected " + expected(spec)};
 }

@@ -25,6 +25,7 @@ void FdPort::begin(PortListener& listener, UniqueFd fd) {
   if (ec) return listener.on_port_fault({Errc::io, ec.value(), "port: add to event loop", {}}, now);
   fd_ = std::move(fd);
   listener_ = &listener;
+  drained_ = !batched_;  // what is waited for would have said so
   if (!batched_) rearm();
   listener.on_port_open(now);
 }

@@ -103,7 +103,6 @@ Status Writer::write(const Message& m) {
     if (const Status s = put(head); !s) return s;
     return put(m.data);
   }
-  if (size > options_.chunk_size) return write_chunk(head, m.data);
   append_bytes(head, chunk_);
   append_bytes(m.data, chunk_);
   return ok;
@@ -112,25 +111,17 @@ Status Writer::write(const Message& m) {
 Status Writer::flush() {
   if (error_) return *error_;
   if (chunk_.empty()) return ok;
-  const Status s = write_chunk(chunk_, {});
-  chunk_.clear();
-  return s;
-}
-
-Status Writer::write_chunk(Bytes first, Bytes second) {
-  Crc32 crc;
-  crc.add(first);
-  crc.add(second);
-  const std::uint64_t size = first.size() + second.size();
+  const std::uint64_t size = chunk_.size();
   std::array<std::byte, 64> head{};
   const std::size_t head_size =
-      encode_head(Chunk{chunk_start_, chunk_end_, size, crc.value(), "", size}, head);
+      encode_head(Chunk{chunk_start_, chunk_end_, size, crc32(chunk_), "", size}, head);
 
   ChunkIndex index{chunk_start_, chunk_end_, offset_, head_size + size, {}, 0, "", size, size};
-  for (const Bytes part : {Bytes(head).first(head_size), first, second}) {
+  for (const Bytes part : {Bytes(head).first(head_size), Bytes(chunk_)}) {
     if (const Status s = put(part); !s) return s;
   }
   ++stats_.chunks;
+  chunk_.clear();
   return write_message_indexes(index);
 }
 

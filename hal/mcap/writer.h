@@ -28,8 +28,9 @@ struct WriterOptions {
 // messages. A chunk is written when the next message would not fit; a message that is larger than
 // a chunk gets one for itself. The first error is final: every later call returns it.
 //
-// The chunk buffer is taken by the constructor; the index grows with the file by about
-// 60 + 10 * channels bytes a chunk, so this is for programs that write files, not for the daemon.
+// The chunk buffer is taken by the constructor and grows only for a longer message; the index grows
+// with the file by about 60 + 10 * channels bytes a chunk. So this is for programs that write
+// files, not for the daemon.
 class Writer {
  public:
   Writer(ByteSink&, const WriterOptions&);
@@ -58,7 +59,6 @@ class Writer {
   Status put(Bytes);
   template <class Record>
   Status put_record(const Record&);
-  Status write_chunk(Bytes first, Bytes second);
   Status write_message_indexes(ChunkIndex&);
   void count(const Message&);
   Status write_summary(std::uint64_t start);

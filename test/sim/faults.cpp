@@ -10,38 +10,48 @@ namespace {
 
 constexpr double kForEver = std::numeric_limits<double>::infinity();
 
-struct KindRow {
-  FaultKind kind;
-  std::string_view name;
-  bool takes_value;
-  double value, min, max;
-  double duration_s;
-  double percent;
-};
-
-// The order is that of FaultKind.
-constexpr KindRow kKinds[] = {
-    {FaultKind::off, "off", false, 0, 0, 0, kForEver, 100},
-    {FaultKind::stuck, "stuck", false, 0, 0, 0, kForEver, 100},
-    {FaultKind::garbage, "garbage", true, 64, 1, 65000, kForEver, 100},
-    {FaultKind::wrong, "wrong", false, 0, 0, 0, kForEver, 100},
-    {FaultKind::slow, "slow", true, 4, 1, 1e6, kForEver, 100},
-    {FaultKind::delayed, "delayed", true, 100, 0, 1e5, kForEver, 100},
-    {FaultKind::intermittent, "intermittent", true, 1000, 1, 1e6, kForEver, 100},
-    {FaultKind::drop, "drop", false, 0, 0, 0, kForEver, 10},
-    {FaultKind::duplicate, "duplicate", false, 0, 0, 0, kForEver, 10},
-    {FaultKind::reorder, "reorder", false, 0, 0, 0, kForEver, 10},
-    {FaultKind::truncate, "truncate", true, 0, 0, 65000, kForEver, 10},
-    {FaultKind::split, "split", true, 1, 1, 65000, kForEver, 100},
-    {FaultKind::bitflip, "bitflip", true, 1, 1, 1000, kForEver, 10},
-    {FaultKind::reset, "reset", true, 0.5, 0, 1e5, kForEver, 100},
-    {FaultKind::wrap, "wrap", true, 5, 0, 1e9, kForEver, 100},
-    {FaultKind::drift, "drift", true, 200, -100'000, 100'000, kForEver, 100},
-    {FaultKind::jitter, "jitter", true, 1, 0, 1e5, kForEver, 100},
-    {FaultKind::jump, "jump", true, 100, -1e9, 1e9, kForEver, 100},
-    {FaultKind::stall, "stall", false, 0, 0, 0, 1, 100},
-    {FaultKind::baud, "baud", true, 0, 50, 4e6, kForEver, 100},
-    {FaultKind::unplug, "unplug", false, 0, 0, 0, 1, 100},
+constexpr FaultRow kKinds[] = {
+    {FaultKind::off, "off", "power", "", 0, 0, 0, kForEver, 100,
+     "silent and deaf; then a cold start"},
+    {FaultKind::stuck, "stuck", "frame", "", 0, 0, 0, kForEver, 100,
+     "measurements repeat the last one, stamp too"},
+    {FaultKind::garbage, "garbage", "byte", "longest run, bytes", 64, 1, 65000, kForEver, 100,
+     "random bytes before a frame (own datagram)"},
+    {FaultKind::wrong, "wrong", "frame", "", 0, 0, 0, kForEver, 100,
+     "measurements are nonsense, checksum good"},
+    {FaultKind::slow, "slow", "frame", "one in so many is sent", 4, 1, 1e6, kForEver, 100,
+     "the other measurements are never sent"},
+    {FaultKind::delayed, "delayed", "frame", "delay, ms", 100, 0, 1e5, kForEver, 100,
+     "each frame leaves that much later, in order"},
+    {FaultKind::intermittent, "intermittent", "frame", "period, ms", 1000, 1, 1e6, kForEver, 100,
+     "mute in the second half of each period"},
+    {FaultKind::drop, "drop", "frame", "", 0, 0, 0, kForEver, 10, "the frame is lost"},
+    {FaultKind::duplicate, "duplicate", "frame", "", 0, 0, 0, kForEver, 10,
+     "the frame is sent twice"},
+    {FaultKind::reorder, "reorder", "frame", "", 0, 0, 0, kForEver, 10,
+     "the frame leaves behind the next one"},
+    {FaultKind::truncate, "truncate", "frame", "bytes kept, 0 = random", 0, 0, 65000, kForEver, 10,
+     "the end of the frame is missing"},
+    {FaultKind::split, "split", "byte", "piece, bytes", 1, 1, 65000, kForEver, 100,
+     "the frame goes in pieces, a write each"},
+    {FaultKind::bitflip, "bitflip", "byte", "bits", 1, 1, 1000, kForEver, 10,
+     "random bits of the frame are inverted"},
+    {FaultKind::reset, "reset", "power", "boot time, s", 0.5, 0, 1e5, kForEver, 100,
+     "at START: silence, banner text, cold start"},
+    {FaultKind::wrap, "wrap", "clock", "time before the wrap, s", 5, 0, 1e9, kForEver, 100,
+     "at START the clock is VALUE before its wrap"},
+    {FaultKind::drift, "drift", "clock", "ppm", 200, -100'000, 100'000, kForEver, 100,
+     "the device's crystal is fast; negative: slow"},
+    {FaultKind::jitter, "jitter", "clock", "half width, ms", 1, 0, 1e5, kForEver, 100,
+     "each stamp is off by up to VALUE, uniform"},
+    {FaultKind::jump, "jump", "clock", "step, s", 100, -1e9, 1e9, kForEver, 100,
+     "at START the device clock steps"},
+    {FaultKind::stall, "stall", "transport", "", 0, 0, 0, 1, 100,
+     "output held for DURATION, then a burst"},
+    {FaultKind::baud, "baud", "transport", "bit/s, 0 = half the rate", 0, 50, 4e6, kForEver, 100,
+     "garbled unless the host's tty is at VALUE"},
+    {FaultKind::unplug, "unplug", "transport", "", 0, 0, 0, 1, 100,
+     "port gone for DURATION; cold start"},
 };
 
 hal::Error refused(std::string_view text, const std::string& why) {
@@ -82,7 +92,7 @@ hal::Duration seconds_or_for_ever(double s) {
 
 std::string known_kinds() {
   std::string names;
-  for (const KindRow& row : kKinds) {
+  for (const FaultRow& row : kKinds) {
     if (!names.empty()) names += ' ';
     names += row.name;
   }
@@ -90,6 +100,8 @@ std::string known_kinds() {
 }
 
 }  // namespace
+
+std::span<const FaultRow> fault_kinds() { return kKinds; }
 
 std::string_view name_of(FaultKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
 
@@ -102,11 +114,11 @@ hal::Result<Fault> parse_fault(std::string_view spec) {
   if (!take_window(text, start, duration, has_duration))
     return refused(spec, "after @ stands START or START+DURATION, in seconds");
   if (!take_number(text, '=', value, has_value)) return refused(spec, "the value is no number");
-  const KindRow* row = nullptr;
-  for (const KindRow& candidate : kKinds)
+  const FaultRow* row = nullptr;
+  for (const FaultRow& candidate : kKinds)
     if (candidate.name == text) row = &candidate;
   if (row == nullptr) return refused(spec, "no such kind; there are: " + known_kinds());
-  if (has_value && !row->takes_value) return refused(spec, text + " takes no value");
+  if (has_value && row->value_means.empty()) return refused(spec, text + " takes no value");
   if (has_value && (value < row->min || value > row->max)) {
     hal::Text<80> range;
     range.print("the value is out of range: %g to %g", row->min, row->max);

@@ -1,36 +1,14 @@
 // Faults on demand: `KIND[=VALUE][@START[+DURATION]][%PERCENT]`, seconds from the ready line.
 //
 // A fault holds in [START, START + DURATION); START defaults to 0, DURATION to for ever unless the
-// table says otherwise. PERCENT is the share of frames hit, drawn from the seed. "Measurement"
-// frames are those the device sends of itself; answers to commands are spared where it says so.
-//
-//  kind         level     VALUE (default)        effect
-//  off          power     -                      silent and deaf; then a cold start
-//  stuck        frame     -                      measurements repeat the last one, stamp too
-//  garbage      byte      longest run (64 bytes) random bytes before a frame (own datagram)
-//  wrong        frame     -                      measurements are nonsense, checksum good
-//  slow         frame     one in VALUE (4)       the other measurements are never sent
-//  delayed      frame     delay (100 ms)         each frame leaves that much later, in order
-//  intermittent frame     period (1000 ms)       mute in the second half of each period
-//  drop         frame     -                      the frame is lost (10 %)
-//  duplicate    frame     -                      the frame is sent twice (10 %)
-//  reorder      frame     -                      the frame leaves behind the next one (10 %)
-//  truncate     frame     bytes kept (0: random) the end of the frame is missing (10 %)
-//  split        byte      piece (1 byte)         the frame goes in pieces, a write each
-//  bitflip      byte      bits (1)               random bits of the frame are inverted (10 %)
-//  reset        power     boot time (0.5 s)      at START: silence, banner text, cold start
-//  wrap         clock     time before (5 s)      at START the clock is VALUE before its wrap
-//  drift        clock     ppm (200)              the device's crystal is fast; negative: slow
-//  jitter       clock     half width (1 ms)      each stamp is off by up to VALUE, uniform
-//  jump         clock     step (100 s)           at START the device clock steps
-//  stall        transport -                      output held for DURATION (1 s), then a burst
-//  baud         transport bit/s (0: half)        garbled unless the host's tty is at VALUE
-//  unplug       transport -                      port gone for DURATION (1 s); cold start
+// table says otherwise. PERCENT is the share of frames hit, drawn from the seed. Measurements
+// are the frames that the device sends of itself: stuck, wrong and slow leave its answers alone.
+// What each kind does, and its VALUE, stands in the table that fault_kinds() gives.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "hal/result.h"
 #include "hal/time.h"
@@ -60,6 +38,20 @@ enum class FaultKind : std::uint8_t {
   baud,
   unplug,
 };
+
+struct FaultRow {
+  FaultKind kind;
+  std::string_view name;
+  std::string_view level;        // what it works on: power, frame, byte, clock, transport
+  std::string_view value_means;  // with its unit; empty = the kind takes no VALUE
+  double value, min, max;        // default and range
+  double duration_s;             // default
+  double percent;                // default; of power, clock and transport faults without meaning
+  std::string_view effect;
+};
+
+// In the order of FaultKind.
+std::span<const FaultRow> fault_kinds();
 
 struct Fault {
   FaultKind kind = FaultKind::off;

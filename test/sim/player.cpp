@@ -13,7 +13,7 @@ namespace {
 // A device's transmit buffer: what the line has not taken by then is lost, whole frames at a time.
 constexpr hal::Duration kTransmitBuffer = std::chrono::milliseconds(100);
 // A frame on a line arrives in portions of about this much time, as from a UART's FIFO.
-constexpr hal::Duration kPortion = std::chrono::milliseconds(1);
+constexpr hal::Duration kPortion = std::chrono::milliseconds(4);
 constexpr std::string_view kBanner = "\r\nsystem restart\r\nfirmware 1.0, self test passed\r\n";
 
 hal::Duration line_time(std::size_t bytes, unsigned baud) {
@@ -60,7 +60,8 @@ void Player::change_at(hal::Time t) {
     if (faults_.start_of(fault) != t) continue;
     if (fault.kind == FaultKind::jump) clock_.jump(t, hal::from_seconds(fault.value));
     if (fault.kind == FaultKind::wrap)
-      clock_.restart(t, (model_->clock_period() - hal::from_seconds(fault.value)).count());
+      clock_.restart(t, std::max<std::int64_t>(
+                            0, (model_->clock_period() - hal::from_seconds(fault.value)).count()));
   }
   change_due_ = faults_.next_change(t);
 }
@@ -135,6 +136,7 @@ void Player::collect(bool is_reply) {
 }
 
 void Player::put_on_line(Outgoing frame) {
+  if (frame.bytes.empty()) return;
   const unsigned baud = line_baud(frame.at);
   if (!is_serial_ || baud == 0) {
     const hal::Time due = faults_.released(frame.at);
@@ -146,8 +148,10 @@ void Player::put_on_line(Outgoing frame) {
     ++overrun_frames_;
     return;
   }
-  const auto portion = static_cast<std::size_t>(std::max<std::int64_t>(
-      1, kPortion.count() * static_cast<std::int64_t>(baud) / 10 / 1'000'000'000));
+  // Portions of one size, none of which takes longer than kPortion.
+  const hal::Duration whole = line_time(frame.bytes.size(), baud);
+  const auto portions = static_cast<std::size_t>(whole / kPortion + 1);
+  const std::size_t portion = (frame.bytes.size() + portions - 1) / portions;
   const hal::Bytes all(frame.bytes);
   for (std::size_t at = 0; at < all.size(); at += portion) {
     const hal::Bytes part = all.subspan(at, std::min(portion, all.size() - at));
@@ -155,7 +159,7 @@ void Player::put_on_line(Outgoing frame) {
     writes_.push_back({faults_.released(due), frame.channel, frame.is_reply,
                        ByteVector(part.begin(), part.end())});
   }
-  line_free_ = start + line_time(all.size(), baud);
+  line_free_ = start + whole;
 }
 
 bool Player::take(hal::Time now, Write& write) {

@@ -187,9 +187,10 @@ class Runner {
     const timespec timeout{0, static_cast<long>(left.count() % 1'000'000'000)};
     const timespec second{1, 0};
     const bool is_long = left >= std::chrono::seconds(1);
-    if (::ppoll(polls_.data(), polls_.size(), is_long ? &second : &timeout, nullptr) <= 0) return;
-    if (polls_[0].revents != 0) read_signals();
-    read_ports();
+    const int ready = ::ppoll(polls_.data(), polls_.size(), is_long ? &second : &timeout, nullptr);
+    if (ready > 0 && polls_[0].revents != 0) read_signals();
+    // A pty is read in any case: a host may write its last command and hang up at once.
+    if (ready > 0 || pty_) read_ports();
   }
 
   void read_ports() {

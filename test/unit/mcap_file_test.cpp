@@ -14,6 +14,7 @@ using test::bytes_of;
 namespace {
 
 constexpr std::size_t kMaxRecord = 4096;
+constexpr std::size_t kMagicAndFooter = mcap::kMagic.size() + mcap::kFooterRecord;
 
 struct FileOptions {
   std::size_t chunk_size = 0;
@@ -38,6 +39,16 @@ std::vector<std::byte> make_file(const FileOptions& o) {
   CHECK_TRUE(static_cast<bool>(writer.finish()));
   LONGS_EQUAL(sink.bytes.size(), writer.offset());
   return sink.bytes;
+}
+
+// Magic and one chunk.
+std::vector<std::byte> with_chunk(const mcap::Chunk& chunk, const std::vector<std::byte>& records) {
+  std::vector<std::byte> file(mcap::kMagic.begin(), mcap::kMagic.end());
+  std::array<std::byte, 64> head{};
+  const std::size_t n = encode_head(chunk, head);
+  file.insert(file.end(), head.begin(), head.begin() + static_cast<std::ptrdiff_t>(n));
+  file.insert(file.end(), records.begin(), records.end());
+  return file;
 }
 
 }  // namespace
@@ -162,14 +173,41 @@ TEST(McapFile, ARecordMayNotBeLongerThanItsChunk) {
   CHECK_TRUE(s.error().code == hal::Errc::bad_config);
 }
 
+TEST(McapFile, AChunkMayNotClaimMoreOrLessThanItsRecordHas) {
+  for (const std::uint64_t claimed : {2, 4}) {
+    auto file = with_chunk({1, 2, 3, 0, "", claimed}, bytes_of("xyz"));
+    LONGS_EQUAL(claimed, std::to_integer<unsigned>(file[8 + 1]) - 40);
+    file[8 + 1] = std::byte{43};  // the record is as long as it is
+    CHECK_TRUE(read(file).error().code == hal::Errc::bad_config);
+    STRCMP_EQUAL("", log.opcodes.c_str());
+  }
+}
+
+TEST(McapFile, AChunkMayNotContainAChunk) {
+  const auto inner = with_chunk({1, 2, 0, 0, "", 0}, {});
+  const auto content = std::vector(inner.begin() + 8, inner.end());
+  const auto file = with_chunk({1, 2, content.size(), 0, "", content.size()}, content);
+  CHECK_TRUE(read(file).error().code == hal::Errc::bad_config);
+}
+
+TEST(McapFile, TheSummaryBeginsWhereTheDataEnd) {
+  auto file = make_file({});
+  const std::size_t footer = file.size() - kMagicAndFooter;
+  std::size_t start = 0;
+  for (std::size_t i = 8; i-- > 0;) {
+    start = start << 8 | std::to_integer<std::size_t>(file[footer + 9 + i]);
+  }
+  file[footer + 9] ^= std::byte{1};
+  const std::uint32_t crc =
+      mcap::crc32(hal::Bytes(file).subspan(start, footer + mcap::kFooterRecord - 4 - start));
+  for (std::size_t i = 0; i < 4; ++i) {
+    file[footer + mcap::kFooterRecord - 4 + i] = static_cast<std::byte>(crc >> 8 * i & 0xff);
+  }
+  CHECK_FALSE(static_cast<bool>(read(file)));
+}
+
 TEST(McapFile, ACompressedChunkIsHandedOnWhole) {
-  std::vector<std::byte> file(mcap::kMagic.begin(), mcap::kMagic.end());
-  std::array<std::byte, 64> head{};
-  const mcap::Chunk chunk{1, 2, 10, 0, "zstd", 3};
-  const std::size_t n = encode_head(chunk, head);
-  file.insert(file.end(), head.begin(), head.begin() + static_cast<std::ptrdiff_t>(n));
-  const auto records = bytes_of("xyz");
-  file.insert(file.end(), records.begin(), records.end());
+  const auto file = with_chunk({1, 2, 10, 0, "zstd", 3}, bytes_of("xyz"));
   mcap::Reader reader(kMaxRecord);
   for (const std::byte b : file) CHECK_TRUE(static_cast<bool>(reader.feed({&b, 1}, log)));
   STRCMP_EQUAL("f", log.opcodes.c_str());

@@ -191,11 +191,11 @@ TEST(McapStream, DropsTheOldestForAClientThatNeverReadsAndTellsItExactly) {
   STRCMP_CONTAINS(("dropped " + std::to_string(dropped)).c_str(), client.texts(events)[0].c_str());
 }
 
-TEST(McapStream, PutsTheNoticeWhereTheGapIs) {
+TEST(McapStream, PutsTheNoticeWhereTheGapIsWithTheTimeOfWhatWasDroppedLast) {
   Client client = connect();
   for (int i = 0; i < 200; ++i) {
     publish(live, std::string(500, '.'));
-    pass();
+    if (i % 10 == 9) pass();  // so much that a record is sent in part
   }
   drain(client);
   std::uint32_t before = 0;
@@ -206,12 +206,38 @@ TEST(McapStream, PutsTheNoticeWhereTheGapIs) {
     if (messages[i].sequence != before + 1) {
       ++gaps;
       LONGS_EQUAL(events, messages[i - 1].channel);
+      LONGS_EQUAL(messages[i].log_time - 1, messages[i - 1].log_time);
       const auto lost = "dropped " + std::to_string(messages[i].sequence - before - 1) + " ";
       STRCMP_CONTAINS(lost.c_str(), messages[i - 1].data.c_str());
     }
     before = messages[i].sequence;
   }
   LONGS_EQUAL(1, gaps);
+}
+
+TEST(McapStream, SendsTheRestWithoutAnotherPass) {
+  Client client = connect();
+  for (int i = 0; i < 20; ++i) publish(live, std::string(900, '.'));
+  stream.flush();
+  for (int i = 0; i < 50; ++i) {
+    client.read();
+    loop.io().restart();
+    loop.io().poll();
+  }
+  LONGS_EQUAL(20, client.texts(live).size());
+}
+
+TEST(McapStream, ANoticeOnlyForLatchedMessagesHasTheirTime) {
+  Client client = connect();
+  for (int i = 0; i < 300; ++i) {
+    publish(latched, std::string(100, '.'));
+    pass();
+  }
+  drain(client);
+  CHECK_TRUE(stats().dropped > 0);
+  const auto notice =
+      std::ranges::find(client.log.messages, events, &test::McapLog::Message::channel);
+  CHECK_TRUE(notice != client.log.messages.end() && notice->log_time > 100);
 }
 
 TEST(McapStream, ANoticeBreaksNeitherTheTimeNorTheNumbersOfItsChannel) {

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdio>
 
 #include "test/sim/mip_data.h"
 #include "test/sim/mip_wire.h"
@@ -323,6 +324,40 @@ TEST(SimMicrostrainMip, TheFilterSetCarriesItsValidityFlag) {
   const auto fields = fields_of(bench.out.frames[0].bytes);
   CHECK_EQUAL(18, fields[0].data.size());
   CHECK_EQUAL(1, sim::get_be(fields[0].data, 16, 2));
+}
+
+TEST(SimMicrostrainMip, ARealRecordingIsTakenApartAndPutTogetherUnchanged) {
+  std::FILE* const file = std::fopen(LIDARD_CAPTURES "/microstrain-mip/mip_first400.bin", "rb");
+  if (file == nullptr) {
+    std::puts("skipped: no captures/microstrain-mip");
+    return;
+  }
+  sim::ByteVector all(1 << 16);
+  all.resize(std::fread(all.data(), 1, all.size(), file));
+  std::fclose(file);
+  sim::mip::Parser parser;
+  sim::mip::Packet packet;
+  sim::ByteVector again;
+  int packets = 0;
+  parser.add(all, sim_test::kStart);
+  for (; parser.next(packet) == sim::mip::Parser::Found::packet; ++packets) {
+    const auto bytes = sim::mip::packet_bytes(packet.set, packet.fields);
+    again.insert(again.end(), bytes.begin(), bytes.end());
+  }
+  CHECK_EQUAL(400, packets);
+  CHECK_TRUE(again == all);
+}
+
+TEST(SimMicrostrainMip, AFalsifiedPacketHasNonsenseUnderAGoodChecksum) {
+  Bench bench("microstrain_mip", {{"streaming", "on"}});
+  bench.run_for(0.01);
+  sim::ByteVector frame = bench.out.frames[0].bytes;
+  sim::Random random(3);
+  bench.model->falsify(frame, random);
+  const auto fields = fields_of(frame);
+  const double x = f32_of(fields[1], 0);
+  CHECK_TRUE(std::isnan(x) || x > 1e8);
+  CHECK_EQUAL(10'000'000, sim::get_be(fields[0].data, 0, 8));
 }
 
 TEST(SimMicrostrainMip, ARateThatIsNoDivisorIsRefused) {

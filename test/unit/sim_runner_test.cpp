@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -178,6 +179,50 @@ TEST(SimRunner, ADialogueWorksThroughThePty) {
   Child child(options);
   const int fd = open_pty(options.pty);
   const auto ping = sim_test::bytes_of("75 65 01 02 02 01 E0 C6");
+  CHECK_EQUAL(8, ::write(fd, ping.data(), ping.size()));
+  STRCMP_EQUAL("75 65 01 04 04 F1 01 00 D5 6A", sim_test::hex_of(read_some(fd, 10)).c_str());
+  ::close(fd);
+  CHECK_EQUAL(0, child.end(SIGTERM));
+}
+
+TEST(SimRunner, ACommandWrittenJustBeforeTheHostHangsUpIsHeard) {
+  options.pty = folder + "/lidar";
+  options.set = {{"model", "LD14P"}};
+  Child child(options);
+  int fd = open_pty(options.pty);
+  CHECK_TRUE(read_some(fd, 47).size() >= 47);
+  const auto stop = sim_test::bytes_of("54 A1 04 00 00 00 00 4A");
+  CHECK_EQUAL(8, ::write(fd, stop.data(), stop.size()));
+  ::close(fd);
+  ::poll(nullptr, 0, 100);
+  fd = open_pty(options.pty);
+  char buffer[4096];
+  while (::read(fd, buffer, sizeof buffer) > 0) {  // what lay there
+  }
+  ::poll(nullptr, 0, 100);
+  CHECK_TRUE(::read(fd, buffer, sizeof buffer) < 0);
+  ::close(fd);
+  CHECK_EQUAL(0, child.end(SIGTERM));
+}
+
+TEST(SimRunner, AWrongBaudIsGarbledUntilTheHostFollows) {
+  options.driver = "microstrain_mip";
+  options.pty = folder + "/imu";
+  options.faults = {"baud=57600"};
+  Child child(options);
+  const int fd = open_pty(options.pty);
+  const auto ping = sim_test::bytes_of("75 65 01 02 02 01 E0 C6");
+  const auto set_baud = [fd](speed_t baud) {
+    termios t{};
+    ::tcgetattr(fd, &t);
+    ::cfsetspeed(&t, baud);
+    ::tcsetattr(fd, TCSANOW, &t);
+  };
+  set_baud(B115200);
+  CHECK_EQUAL(8, ::write(fd, ping.data(), ping.size()));
+  pollfd quiet{fd, POLLIN, 0};
+  CHECK_EQUAL(0, ::poll(&quiet, 1, 100));
+  set_baud(B57600);
   CHECK_EQUAL(8, ::write(fd, ping.data(), ping.size()));
   STRCMP_EQUAL("75 65 01 04 04 F1 01 00 D5 6A", sim_test::hex_of(read_some(fd, 10)).c_str());
   ::close(fd);

@@ -188,6 +188,23 @@ TEST(UdpPort, HearsBroadcastsWhenBoundToAny) {
   CHECK_TRUE(received("all"));
 }
 
+TEST(UdpPort, ReadsItsBudgetInAPassAndSaysThatMoreMayBeThere) {
+  struct PassEnds final : hal::PassListener {
+    void on_pass_begin(hal::Time) override {}
+    void on_pass_end(hal::Time) override { drained_at_end.push_back(port->drained()); }
+    hal::UdpPort* port = nullptr;
+    std::vector<bool> drained_at_end;
+  } ends;
+  ends.port = &open();
+  for (int i = 0; i < hal::FdPort::kReadsPerPass + 1; ++i) peer.send(*port, "x");
+  for (int i = 0; i < 100 && log.chunks <= hal::FdPort::kReadsPerPass; ++i) {
+    real.loop.run_for(ends, 2ms);
+  }
+  LONGS_EQUAL(hal::FdPort::kReadsPerPass + 1, log.chunks);
+  CHECK_FALSE(ends.drained_at_end[0]);
+  CHECK_TRUE(ends.drained_at_end[1]);
+}
+
 TEST(UdpPort, ReadsBatched) {
   hal::UdpPort& opened = open({.bind = "127.0.0.1", .latency = hal::Latency::batched});
   peer.send(opened, "one");

@@ -1,0 +1,4 @@
+// Runs the unit tests.
+#include <CppUTest/CommandLineTestRunner.h>
+
+int main(int argc, char** argv) { return CommandLineTestRunner::RunAllTests(argc, argv); }

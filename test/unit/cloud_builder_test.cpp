@@ -1,0 +1,504 @@
+#include "collation/cloud_builder.h"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "test/support/allocation_counter.h"
+#include "test/support/harness.h"
+#include "test/support/manual_clock.h"
+
+using namespace std::chrono_literals;
+using collation::CloudBuilder;
+using collation::CloudOptions;
+using collation::CloudPool;
+using collation::CloudStats;
+using collation::Emit;
+using drivers::Beam;
+using drivers::ScanSlice;
+using hal::Duration;
+using hal::Time;
+
+namespace {
+
+constexpr Duration kStep = 1ms;
+constexpr float kDegree = std::numbers::pi_v<float> / 180;
+
+std::uint64_t sum(const CloudStats& s) {
+  return s.points + s.no_return + s.out_of_range + s.out_of_angle + s.weak + s.invalid + s.overlap +
+         s.without_pool;
+}
+
+}  // namespace
+
+TEST_GROUP(CloudBuilder) {
+  CloudPool pool = collation::make_cloud_pool(8, 50, true);
+  std::vector<CloudPool::Lease> clouds;
+  Time now{1000s};  // of the next beam
+
+  static CloudOptions options(Emit emit = Emit::turn) {
+    CloudOptions o;
+    o.max_range = 50;
+    o.emit = emit;
+    return o;
+  }
+  void add(CloudBuilder & builder, const ScanSlice& slice) {
+    builder.add(slice, [&](CloudPool::Lease cloud) { clouds.push_back(std::move(cloud)); });
+    LONGS_EQUAL(builder.stats().beams, sum(builder.stats()));
+  }
+  // Consecutive beams at `degrees`, range 2 m.
+  void add(CloudBuilder & builder, const std::vector<float>& degrees, bool starts_turn = false,
+           float range = 2) {
+    std::vector<Beam> beams;
+    for (const float d : degrees) beams.push_back({d * kDegree, range, 7});
+    ScanSlice slice{.first = now, .step = kStep, .starts_turn = starts_turn, .beams = beams};
+    add(builder, slice);
+    now += kStep * static_cast<std::int64_t>(beams.size());
+  }
+  void check_cloud(std::size_t i, std::size_t beams, Time first) {
+    CHECK_TRUE(i < clouds.size());
+    LONGS_EQUAL(beams, clouds[i]->beam_count);
+    CHECK_TRUE(clouds[i]->first == first);
+    CHECK_TRUE(clouds[i]->at == first + kStep * (static_cast<std::int64_t>(beams) - 1));
+  }
+};
+
+TEST(CloudBuilder, CutsATurnAtTheBeamThatPassesTheBoundary) {
+  CloudBuilder builder(options(), pool);
+  const Time start = now;
+  add(builder, {300, 320, 340});
+  add(builder, {355, 5, 25}, true);
+  LONGS_EQUAL(1, clouds.size());
+  check_cloud(0, 4, start);
+  add(builder, {180, 200});
+  add(builder, {350, 358}, false);
+  add(builder, {1}, true);
+  LONGS_EQUAL(2, clouds.size());
+  check_cloud(1, 6, start + 4 * kStep);
+}
+
+TEST(CloudBuilder, SeesTheJumpBetweenTwoSlices) {
+  CloudBuilder builder(options(), pool);
+  const Time start = now;
+  add(builder, {300, 320, 340});
+  add(builder, {2, 5, 25}, true);
+  check_cloud(0, 3, start);
+}
+
+TEST(CloudBuilder, CutsClockwiseDevicesAndKeepsTheirOrder) {
+  CloudBuilder builder(options(), pool);
+  const Time start = now;
+  add(builder, {60, 40, 20});
+  add(builder, {5, 359, 340}, true);
+  check_cloud(0, 4, start);
+  for (std::size_t i = 1; i < 4; ++i) {
+    CHECK_TRUE(clouds[0]->beams[i].angle < clouds[0]->beams[i - 1].angle);
+    CHECK_TRUE(clouds[0]->points[i].time > clouds[0]->points[i - 1].time);
+  }
+}
+
+TEST(CloudBuilder, CutsAtTheFirstBeamWhenNoAngleJumps) {
+  CloudBuilder builder(options(), pool);
+  const Time start = now;
+  add(builder, {-20, -10});
+  add(builder, {0, 10, 20}, true);
+  check_cloud(0, 2, start);
+}
+
+TEST(CloudBuilder, IgnoresAJumpWithoutATurn) {
+  CloudBuilder builder(options(), pool);
+  add(builder, {179, -179, 0});
+  add(builder, {355, 5, 25});
+  LONGS_EQUAL(0, clouds.size());
+}
+
+TEST(CloudBuilder, TheStampDoesNotDependOnReturns) {
+  CloudBuilder builder(options(), pool);
+  const Time start = now;
+  add(builder, {0}, false, 0);
+  add(builder, {10, 20});
+  add(builder, {30, 40}, false, 0);
+  add(builder, {359}, false, 60);
+  add(builder, {1}, true);
+  check_cloud(0, 6, start);
+  LONGS_EQUAL(2, clouds[0]->points.size());
+  DOUBLES_EQUAL(-0.004, clouds[0]->points[0].time, 1e-9);
+  DOUBLES_EQUAL(-0.003, clouds[0]->points[1].time, 1e-9);
+  LONGS_EQUAL(3, builder.stats().no_return);
+  LONGS_EQUAL(1, builder.stats().out_of_range);
+}
+
+TEST(CloudBuilder, ALidarThatSeesNothingStillGivesClouds) {
+  CloudBuilder builder(options(), pool);
+  add(builder, {0, 120, 240}, false, 0);
+  add(builder, {0, 120, 240}, true, 0);
+  LONGS_EQUAL(1, clouds.size());
+  LONGS_EQUAL(0, clouds[0]->points.size());
+  LONGS_EQUAL(3, clouds[0]->beams.size());
+}
+
+TEST(CloudBuilder, TheLastPointOfACloudHasTimeZero) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  add(builder, {0, 1, 2});
+  CHECK_EQUAL(0.0F, clouds[0]->points[2].time);
+  DOUBLES_EQUAL(-0.002, clouds[0]->points[0].time, 1e-10);
+  CHECK_TRUE(clouds[0]->step == kStep);
+}
+
+TEST(CloudBuilder, ChunksAreTheSlices) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  const Time start = now;
+  add(builder, {340, 350, 10}, true);
+  add(builder, {20});
+  LONGS_EQUAL(2, clouds.size());
+  check_cloud(0, 3, start);
+  check_cloud(1, 1, start + 3 * kStep);
+  CHECK_TRUE(clouds[1]->step == kStep);
+}
+
+TEST(CloudBuilder, AWholeScanIsATurnAtOnce) {
+  CloudOptions o = options();
+  o.slice_is_turn = true;
+  CloudBuilder builder(o, pool);
+  const Time start = now;
+  add(builder, {-135, 0, 135}, true);
+  LONGS_EQUAL(1, clouds.size());
+  check_cloud(0, 3, start);
+}
+
+TEST(CloudBuilder, DividesAWholeScanByTime) {
+  CloudOptions o = options(Emit::subdivisions);
+  o.subdivisions = 3;
+  o.slice_is_turn = true;
+  CloudBuilder builder(o, pool);
+  const Time start = now;
+  add(builder, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, true);
+  LONGS_EQUAL(3, clouds.size());
+  check_cloud(0, 4, start);
+  check_cloud(1, 3, start + 4 * kStep);
+  check_cloud(2, 3, start + 7 * kStep);
+}
+
+TEST(CloudBuilder, DividesATurnByTheTimeOfTheTurnBefore) {
+  CloudOptions o = options(Emit::subdivisions);
+  o.subdivisions = 2;
+  o.turn = 100ms;  // nominal; the turns here take 12 ms
+  CloudBuilder builder(o, pool);
+  const Time start = now;
+  for (int turn = 0; turn < 4; ++turn) {
+    for (const float from : {0.F, 120.F, 240.F}) {
+      add(builder, {from, from + 30, from + 60, from + 90}, from == 0);
+    }
+  }
+  LONGS_EQUAL(6, clouds.size());
+  check_cloud(0, 12, start);  // the length of a turn was not known yet
+  check_cloud(1, 6, start + 12 * kStep);
+  check_cloud(2, 6, start + 18 * kStep);
+  check_cloud(3, 6, start + 24 * kStep);
+  check_cloud(4, 6, start + 30 * kStep);
+}
+
+TEST(CloudBuilder, TheLastPartLastsUntilTheTurnEnds) {
+  CloudOptions o = options(Emit::subdivisions);
+  o.subdivisions = 2;
+  o.turn = 4ms;
+  CloudBuilder builder(o, pool);
+  add(builder, {0}, true);
+  add(builder, {60, 120, 180, 240, 300});  // slower than nominal
+  add(builder, {0}, true);
+  LONGS_EQUAL(2, clouds.size());
+  LONGS_EQUAL(2, clouds[0]->beam_count);
+  LONGS_EQUAL(4, clouds[1]->beam_count);
+}
+
+TEST(CloudBuilder, ATurnBeyondItsCapacityIsCutWithoutLoss) {
+  CloudPool small = collation::make_cloud_pool(8, 4, false);
+  {
+    CloudBuilder builder(options(), small);
+    add(builder, {0, 1, 2, 3, 4, 5}, true);
+    add(builder, {10, 11, 12, 13, 14});
+    add(builder, {0}, true);
+    LONGS_EQUAL(3, clouds.size());
+    LONGS_EQUAL(4, clouds[0]->points.size());
+    LONGS_EQUAL(4, clouds[1]->points.size());
+    LONGS_EQUAL(3, clouds[2]->points.size());
+    LONGS_EQUAL(2, builder.stats().points_full);
+    LONGS_EQUAL(12, builder.stats().points);
+    CHECK_TRUE(clouds[1]->first == clouds[0]->at + kStep);
+  }
+  clouds.clear();
+}
+
+TEST(CloudBuilder, ATurnThatFitsExactlyIsNotCounted) {
+  CloudPool small = collation::make_cloud_pool(8, 4, false);
+  {
+    CloudBuilder builder(options(), small);
+    add(builder, {0, 90, 180, 270}, true);
+    add(builder, {0, 90, 180, 270}, true);
+    LONGS_EQUAL(1, clouds.size());
+    LONGS_EQUAL(0, builder.stats().points_full);
+  }
+  clouds.clear();
+}
+
+TEST(CloudBuilder, BeamsAreKeptOnlyWhenAskedFor) {
+  CloudPool bare = collation::make_cloud_pool(1, 4, false);
+  {
+    CloudBuilder builder(options(Emit::chunk), bare);
+    add(builder, {0, 1});
+    LONGS_EQUAL(0, clouds[0]->beams.size());
+    LONGS_EQUAL(2, clouds[0]->beam_count);
+  }
+  clouds.clear();
+  CHECK_TRUE(collation::cloud_pool_bytes(1, 4, true) > collation::cloud_pool_bytes(1, 4, false));
+}
+
+TEST(CloudBuilder, CountsCloudsAndBeamsWithoutAPool) {
+  CloudPool one = collation::make_cloud_pool(1, 10, false);
+  {
+    CloudBuilder builder(options(Emit::chunk), one);
+    add(builder, {0, 1});
+    add(builder, {2, 3, 4});
+    LONGS_EQUAL(1, clouds.size());
+    LONGS_EQUAL(1, builder.stats().clouds_without_pool);
+    LONGS_EQUAL(3, builder.stats().without_pool);
+    clouds.clear();
+    add(builder, {5});
+    LONGS_EQUAL(1, clouds.size());
+  }
+  clouds.clear();
+}
+
+TEST(CloudBuilder, NeverOverlapsInTime) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  const Time start = now;
+  add(builder, {0, 1, 2});
+  now = start + kStep + 500us;
+  add(builder, {3, 4, 5});
+  LONGS_EQUAL(2, clouds.size());
+  LONGS_EQUAL(1, builder.stats().overlap);
+  check_cloud(1, 2, start + 2 * kStep + 500us);
+  now = start;
+  add(builder, {6, 7});
+  LONGS_EQUAL(2, clouds.size());
+  LONGS_EQUAL(3, builder.stats().overlap);
+}
+
+TEST(CloudBuilder, ABeamAtTheLastStampOverlaps) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  add(builder, {0, 1, 2});
+  now -= kStep;
+  add(builder, {3, 4});
+  LONGS_EQUAL(1, builder.stats().overlap);
+}
+
+TEST(CloudBuilder, APauseOfMoreThanATurnEndsTheCloud) {
+  CloudBuilder builder(options(), pool);
+  const Time start = now;
+  add(builder, {0, 1, 2});
+  now += 100ms;
+  add(builder, {3, 4, 5});
+  LONGS_EQUAL(1, clouds.size());
+  check_cloud(0, 3, start);
+  LONGS_EQUAL(1, builder.stats().gaps);
+}
+
+TEST(CloudBuilder, AShortPauseDoesNot) {
+  CloudBuilder builder(options(), pool);
+  add(builder, {0, 1, 2});
+  now += 90ms;
+  add(builder, {3, 4, 5});
+  LONGS_EQUAL(0, clouds.size());
+}
+
+TEST(CloudBuilder, RecoversFromOneStampFarInTheFuture) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  add(builder, {0, 1});
+  const Time good = now;
+  now += 1h;
+  add(builder, {2, 3});
+  now = good;
+  add(builder, {4, 5});
+  add(builder, {6, 7});
+  LONGS_EQUAL(4, clouds.size());
+  LONGS_EQUAL(0, builder.stats().overlap);
+}
+
+TEST(CloudBuilder, OpenFloorIsTheEarliestStampThatMayStillCome) {
+  CloudBuilder builder(options(), pool);
+  CHECK_TRUE(builder.open_floor() == Time::min());
+  add(builder, {0, 1, 2});
+  CHECK_TRUE(builder.open_floor() == now - kStep);
+  add(builder, {200}, true);
+  CHECK_TRUE(clouds[0]->at == now - 2 * kStep);
+  CloudBuilder chunks(options(Emit::chunk), pool);
+  add(chunks, {0, 1, 2});
+  CHECK_TRUE(chunks.open_floor() == now - kStep + 1ns);
+}
+
+TEST(CloudBuilder, ResetForgetsTheOpenCloudAndFlushEmitsIt) {
+  CloudBuilder builder(options(), pool);
+  const Time start = now;
+  add(builder, {0, 1, 2});
+  builder.reset();
+  LONGS_EQUAL(3, builder.stats().discarded);
+  add(builder, {3, 4});
+  const auto emit = [&](CloudPool::Lease cloud) { clouds.push_back(std::move(cloud)); };
+  builder.flush(emit);
+  builder.flush(emit);
+  LONGS_EQUAL(1, clouds.size());
+  check_cloud(0, 2, start + 3 * kStep);
+}
+
+TEST(CloudBuilder, KeepsTheWindowBothEndsIncluded) {
+  CloudOptions o = options(Emit::chunk);
+  o.min_range = 1;
+  o.max_range = 3;
+  o.window = {-45 * kDegree, 90 * kDegree};
+  CloudBuilder builder(o, pool);
+  add(builder, {-45, 0, 45, 315, 405, 675, 46, -46, 180});
+  LONGS_EQUAL(6, clouds[0]->points.size());
+  LONGS_EQUAL(3, builder.stats().out_of_angle);
+  for (const float range : {1.F, 3.F, 0.99F, 3.01F}) add(builder, {0}, false, range);
+  LONGS_EQUAL(2, builder.stats().out_of_range);
+}
+
+TEST(CloudBuilder, DropsWeakReturnsOnlyWhereThereAreIntensities) {
+  CloudOptions o = options(Emit::chunk);
+  o.min_intensity = 8;
+  CloudBuilder builder(o, pool);
+  const Beam beams[] = {{0, 1, 7}, {0, 1, 8}};
+  add(builder, ScanSlice{.first = now, .step = kStep, .has_intensity = true, .beams = beams});
+  add(builder, ScanSlice{.first = now + 1s, .step = kStep, .beams = beams});
+  LONGS_EQUAL(1, builder.stats().weak);
+  LONGS_EQUAL(1, clouds[0]->points.size());
+  CHECK_EQUAL(8.F, clouds[0]->points[0].intensity);
+  CHECK_TRUE(clouds[0]->has_intensity);
+  CHECK_FALSE(clouds[1]->has_intensity);
+  LONGS_EQUAL(2, clouds[1]->points.size());
+}
+
+TEST(CloudBuilder, CountsBeamsThatAreNoMeasurement) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinite = std::numeric_limits<float>::infinity();
+  const Beam beams[] = {{0, nan, 0}, {nan, 1, 0}, {0, infinite, 0}, {0, -1, 0}, {0, 1, 0}};
+  add(builder, ScanSlice{.first = now, .step = kStep, .beams = beams});
+  LONGS_EQUAL(4, builder.stats().invalid);
+  add(builder, ScanSlice{.first = now + 1s, .step = -kStep, .beams = beams});
+  LONGS_EQUAL(9, builder.stats().invalid);
+  add(builder, ScanSlice{.first = now + 1s, .step = kStep, .beams = {}});
+  LONGS_EQUAL(1, clouds.size());
+}
+
+TEST(CloudBuilder, AStepOfZeroLosesNothing) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  const Beam beams[] = {{0, 1, 0}, {1, 1, 0}, {2, 1, 0}};
+  add(builder, ScanSlice{.first = now, .beams = beams});
+  add(builder, ScanSlice{.first = now, .beams = beams});
+  add(builder, ScanSlice{.first = now + 1ms, .beams = beams});
+  LONGS_EQUAL(2, clouds.size());
+  LONGS_EQUAL(3, builder.stats().overlap);
+  CHECK_EQUAL(0.F, clouds[0]->points[0].time);
+}
+
+TEST(CloudBuilder, PutsPointsIntoTheTrackingFrame) {
+  CloudOptions o = options(Emit::chunk);
+  o.tracking_from_sensor = Eigen::Translation3f(0.5F, -0.25F, 0.1F) *
+                           Eigen::AngleAxisf(90 * kDegree, Eigen::Vector3f::UnitZ());
+  CloudBuilder builder(o, pool);
+  add(builder, {0, 90});
+  const Eigen::Vector3f ahead(0.5F, 1.75F, 0.1F), left(-1.5F, -0.25F, 0.1F);
+  CHECK_TRUE(clouds[0]->points[0].position.isApprox(ahead, 1e-6F));
+  CHECK_TRUE(clouds[0]->points[1].position.isApprox(left, 1e-6F));
+  CHECK_TRUE(clouds[0]->origin == Eigen::Vector3f(0.5F, -0.25F, 0.1F));
+}
+
+TEST(CloudBuilder, IsExactWithinTenMicrometresAtThirtyMetres) {
+  const unsigned seed = std::random_device{}();
+  std::printf("\nCloudBuilder exactness seed %u ", seed);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> turn(-20, 20), unit(-1, 1);
+  for (int round = 0; round < 200; ++round) {
+    clouds.clear();
+    CloudOptions o = options(Emit::chunk);
+    o.tracking_from_sensor =
+        Eigen::Translation3f(unit(random), unit(random), unit(random)) *
+        Eigen::AngleAxisf(3 * unit(random),
+                          Eigen::Vector3f(unit(random), unit(random), 1).normalized());
+    CloudBuilder builder(o, pool);
+    std::vector<Beam> beams;
+    for (int i = 0; i < 50; ++i) beams.push_back({turn(random), 30, 0});
+    add(builder, ScanSlice{.first = now, .step = kStep, .beams = beams});
+    const Eigen::Isometry3d exact = o.tracking_from_sensor.cast<double>();
+    for (std::size_t i = 0; i < beams.size(); ++i) {
+      const double angle = static_cast<double>(beams[i].angle);
+      const Eigen::Vector3d expected =
+          exact * Eigen::Vector3d(30 * std::cos(angle), 30 * std::sin(angle), 0);
+      const Eigen::Vector3d actual = clouds[0]->points[i].position.cast<double>();
+      CHECK_TRUE((actual - expected).norm() < 10e-6);
+    }
+  }
+}
+
+TEST(CloudBuilder, KeepsTheDeviceStampOfTheFirstBeamsSlice) {
+  CloudBuilder builder(options(), pool);
+  const Beam beams[] = {{0, 1, 0}};
+  add(builder, ScanSlice{.first = now, .step = kStep, .device_ns = 42, .beams = beams});
+  add(builder, ScanSlice{.first = now + 1ms, .step = kStep, .device_ns = 43, .beams = beams});
+  builder.flush([&](CloudPool::Lease cloud) { clouds.push_back(std::move(cloud)); });
+  LONGS_EQUAL(42, *clouds[0]->device_ns);
+}
+
+// However slices are lost, doubled or shifted: clouds follow one another, books balance, nothing
+// is allocated, and open_floor() holds.
+TEST(CloudBuilder, KeepsItsPromisesOverAnySlices) {
+  const unsigned seed = std::random_device{}();
+  std::printf("\nCloudBuilder promises seed %u ", seed);
+  std::mt19937 random(seed);
+  const auto pick = [&](int n) { return std::uniform_int_distribution<>(0, n - 1)(random); };
+  for (int round = 0; round < 100; ++round) {
+    CloudOptions o = options(static_cast<Emit>(pick(3)));
+    o.subdivisions = 1 + pick(5);
+    o.slice_is_turn = pick(4) == 0;
+    o.turn = 30ms;
+    CloudBuilder builder(o, pool);
+    Time last = Time::min(), floor = Time::min();
+    std::uint64_t emitted = 0;
+    std::vector<Beam> beams(20, Beam{0, 1, 0});
+    float angle = 0;
+    test::AllocationCounter allocations;
+    for (int i = 0; i < 300; ++i) {
+      const auto n = static_cast<std::size_t>(1 + pick(20));
+      const float before = angle;
+      for (std::size_t b = 0; b < n; ++b) {
+        angle = std::fmod(angle + 12 * kDegree, 360 * kDegree);
+        beams[b] = {angle, static_cast<float>(pick(3)), 0};
+      }
+      const ScanSlice slice{.first = now + kStep * (pick(10) == 0 ? pick(20) - 12 : 0),
+                            .step = kStep,
+                            .starts_turn = angle < before,
+                            .beams = std::span(beams).first(n)};
+      now += kStep * static_cast<std::int64_t>(n);
+      if (pick(20) == 0) continue;
+      builder.add(slice, [&](CloudPool::Lease cloud) {
+        CHECK_TRUE(cloud->first > last);
+        CHECK_TRUE(cloud->at >= floor);
+        CHECK_TRUE(cloud->at >= cloud->first);
+        CHECK_TRUE(cloud->beams.size() == cloud->beam_count && cloud->beam_count > 0);
+        for (const auto& point : cloud->points.view()) CHECK_TRUE(point.time <= 0);
+        last = cloud->at;
+        emitted += cloud->points.size();
+      });
+      CHECK_TRUE(builder.open_floor() >= floor);
+      floor = builder.open_floor();
+    }
+    LONGS_EQUAL(0, allocations.count());
+    LONGS_EQUAL(builder.stats().beams, sum(builder.stats()));
+    builder.reset();
+    LONGS_EQUAL(builder.stats().points, emitted + builder.stats().discarded);
+    LONGS_EQUAL(0, builder.stats().without_pool);
+  }
+}

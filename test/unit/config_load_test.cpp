@@ -1,0 +1,175 @@
+#include "config/load.h"
+
+#include <cstdio>
+#include <fstream>
+#include <numbers>
+
+#include "config/plan.h"
+#include "test/support/harness.h"
+
+namespace {
+
+std::string complaints(const config::Loaded& loaded) {
+  std::string text;
+  if (const auto* faults = std::get_if<std::vector<config::Fault>>(&loaded)) {
+    for (const config::Fault& fault : *faults) text += config::to_string(fault) + "\n";
+  }
+  return text;
+}
+
+config::Stack loaded(const std::string& text) {
+  auto result = config::load_text(text, "t.yaml");
+  STRCMP_EQUAL("", complaints(result).c_str());
+  return std::get<config::Stack>(std::move(result));
+}
+
+constexpr const char* kFull = R"(
+frame: base
+collation: {policy: strict, by_trajectory: true, overflow: drop_newest}
+stream: {unix: /tmp/s.sock, clients: 3, client_buffer_kib: 512}
+wall_clock: hold
+rate_log_period_s: 2.5
+capture: /tmp/raw.mcap
+sensors:
+  front:
+    driver: ldrobot
+    port: serial:/dev/lidar0
+    control: tcp:192.168.1.10:80
+    imu: udp:7503
+    baud: 460800
+    from: 192.168.1.10:99
+    latency: batched
+    line: uart
+    pose: {xyz: [0.1, -2, 3e-1], rpy_deg: [180, 0, -90]}
+    trajectory: left
+    role: optional
+    max_wait_ms: 30.5
+    fixed_latency_ms: 1.25
+    capacity: 77
+    sampling_ratio: 0.5
+    min_range: 0.05
+    max_range: 12
+    emit: {subdivisions: 10}
+    outputs: [scan]
+    frame: sensor
+    time_reference: start
+    options: {model: LD06}
+)";
+
+}  // namespace
+
+TEST_GROUP(ConfigLoad){};
+
+TEST(ConfigLoad, EveryKeyReachesItsMember) {
+  using namespace std::chrono_literals;
+  const config::Stack c = loaded(kFull);
+  STRCMP_EQUAL("base", c.frame.c_str());
+  CHECK(c.collation.policy == config::Policy::strict);
+  CHECK(c.collation.by_trajectory);
+  CHECK(c.collation.overflow == config::Overflow::drop_newest);
+  STRCMP_EQUAL("/tmp/s.sock", c.stream.unix_path.c_str());
+  LONGS_EQUAL(3, c.stream.clients);
+  LONGS_EQUAL(512, c.stream.client_buffer_kib);
+  CHECK(c.wall_clock == config::WallClock::hold);
+  DOUBLES_EQUAL(2.5, c.rate_log_period_s, 0);
+  STRCMP_EQUAL("/tmp/raw.mcap", c.capture.c_str());
+  LONGS_EQUAL(1, c.sensors.size());
+}
+
+TEST(ConfigLoad, EveryKeyOfASensorReachesItsMember) {
+  using namespace std::chrono_literals;
+  const config::Stack c = loaded(kFull);
+  const config::Sensor& s = c.sensors[0];
+  STRCMP_EQUAL("front", s.name.c_str());
+  STRCMP_EQUAL("ldrobot", std::string(s.driver->name).c_str());
+  STRCMP_EQUAL("serial:/dev/lidar0", hal::to_string(*s.port).c_str());
+  STRCMP_EQUAL("tcp:192.168.1.10:80", hal::to_string(*s.control).c_str());
+  STRCMP_EQUAL("udp:7503", hal::to_string(*s.imu).c_str());
+  LONGS_EQUAL(460800, s.baud);
+  STRCMP_EQUAL("192.168.1.10", s.from->host.c_str());
+  LONGS_EQUAL(99, s.from->port);
+  CHECK(s.latency == hal::Latency::batched);
+  CHECK(s.line == hal::Line::uart);
+  DOUBLES_EQUAL(-2, s.pose.xyz[1], 0);
+  DOUBLES_EQUAL(std::numbers::pi, s.pose.rpy[0], 1e-12);
+  DOUBLES_EQUAL(-std::numbers::pi / 2, s.pose.rpy[2], 1e-12);
+  STRCMP_EQUAL("left", s.trajectory.c_str());
+  CHECK(s.role == config::Role::optional);
+  CHECK(s.max_wait == 30500us);
+  CHECK(s.fixed_latency == 1250us);
+  LONGS_EQUAL(77, *s.capacity);
+  DOUBLES_EQUAL(0.5, s.sampling_ratio, 0);
+  DOUBLES_EQUAL(0.05, s.min_range, 0);
+  DOUBLES_EQUAL(12, s.max_range, 0);
+  CHECK(s.emit.by == config::Emit::By::subdivisions);
+  LONGS_EQUAL(10, s.emit.subdivisions);
+  CHECK(!s.outputs.points && s.outputs.scan);
+  CHECK(s.frame == config::Frame::sensor);
+  CHECK(s.time_reference == config::TimeReference::start);
+  STRCMP_EQUAL("LD06", std::string(s.options.text("model")).c_str());
+}
+
+TEST(ConfigLoad, OnlyDriverAndPortMustBeGiven) {
+  const config::Stack c = loaded("sensors: {a: {driver: ldrobot, port: 'serial:/dev/a'}}");
+  LONGS_EQUAL(230400, c.sensors[0].baud);
+  CHECK(!c.sensors[0].max_wait);
+  CHECK(c.collation.policy == config::Policy::live);
+  STRCMP_EQUAL("LD19", std::string(c.sensors[0].options.text("model")).c_str());
+}
+
+TEST(ConfigLoad, ANetworkPortHasNoBaudRate) {
+  const config::Stack c =
+      loaded("sensors: {a: {driver: ldrobot, port: 'udp:8090', from: 10.0.0.2}}");
+  LONGS_EQUAL(0, c.sensors[0].baud);
+}
+
+TEST(ConfigLoad, SensorsKeepTheOrderOfTheFile) {
+  const config::Stack c = loaded(
+      "sensors:\n  z: {driver: ldrobot, port: 'udp:1'}\n  a: {driver: ldrobot, port: 'udp:2'}\n");
+  STRCMP_EQUAL("z", c.sensors[0].name.c_str());
+  STRCMP_EQUAL("a", c.sensors[1].name.c_str());
+}
+
+TEST(ConfigLoad, FindsAllFaultsInTheOrderOfTheFile) {
+  const auto result = config::load_text(
+      "fram: x\nwall_clock: later\nsensors:\n  a:\n    driver: ldrobt\n    port: usb\n", "t.yaml");
+  STRCMP_EQUAL(
+      "t.yaml:1:1: fram: unknown key, did you mean 'frame'?\n"
+      "t.yaml:2:13: wall_clock: 'later' is not valid, expected follow or hold\n"
+      "t.yaml:5:13: sensors.a.driver: 'ldrobt' is not valid, expected ",
+      complaints(result)
+          .substr(0, complaints(result).find("ldrobt' is not valid, expected ") + 31)
+          .c_str());
+  LONGS_EQUAL(4, std::get<1>(result).size());
+}
+
+TEST(ConfigLoad, NamesTheSystemsReasonForAFileThatCannotBeRead) {
+  STRCMP_EQUAL(
+      "/nowhere/x:1:1: file: No such file or directory, give the path of an existing file\n",
+      complaints(config::load("/nowhere/x")).c_str());
+  STRCMP_CONTAINS("not a regular file", complaints(config::load("/dev")).c_str());
+  STRCMP_CONTAINS("not a regular file", complaints(config::load("/dev/null")).c_str());
+}
+
+TEST(ConfigLoad, RefusesAFileThatIsTooLarge) {
+  const std::string text(config::kMaxFileSize + 1, '#');
+  STRCMP_CONTAINS("larger than 1 MiB", complaints(config::load_text(text, "t")).c_str());
+}
+
+TEST(ConfigLoad, SurvivesDeepNesting) {
+  const std::string text = "frame: " + std::string(10'000, '[');
+  CHECK(complaints(config::load_text(text, "t")) != "");
+}
+
+TEST(ConfigLoad, SurvivesAnyTruncationOfAFile) {
+  const std::string full = kFull;
+  for (std::size_t n = 0; n < full.size(); ++n) {
+    const auto result = config::load_text(full.substr(0, n), "t.yaml");
+    for (const auto& fault : std::holds_alternative<config::Stack>(result)
+                                 ? std::vector<config::Fault>{}
+                                 : std::get<1>(result)) {
+      CHECK(fault.at.line >= 1 && fault.at.column >= 1);
+      CHECK(!fault.wrong.empty() && !fault.remedy.empty() && !fault.key.empty());
+    }
+  }
+}
