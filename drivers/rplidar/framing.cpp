@@ -113,7 +113,8 @@ bool RplidarFraming::goes_on(double from_deg, double to_deg) const {
 }
 
 bool RplidarFraming::intact(Bytes frame) {
-  if (frame.size() > kBanner.size() && wire::u16(frame, 0) == kRP) return accept(frame, Part::banner);
+  if (frame.size() > kBanner.size() && wire::u16(frame, 0) == kRP)
+    return accept(frame, Part::banner);
   const bool descriptor = wire::u8(frame, 0) == 0xA5 && wire::u8(frame, 1) == 0x5A &&
                           frame.size() >= kDescriptor &&
                           length_of(wire::u32(frame, 2), wire::u8(frame, 6)) == frame.size();

@@ -68,6 +68,9 @@ constexpr std::uint32_t kUsualSpeed = 0x01, kModeCount = 0x70, kModeSampleTime =
 constexpr unsigned kFallbackRpm = 600, kFallbackPwm = 660;
 constexpr std::size_t kDescriptor = 7;
 constexpr unsigned kMostModes = 32;
+// 20 turns per second; 8000 nodes; of the capsules with most samples, 96, the slowest typical mode
+// is that of the A1: 127 us a sample.
+constexpr double kMostTurnsHz = 20, kMostNodesHz = 8000, kMostSamples = 96, kSlowestUs = 127;
 
 void command(Request& request, unsigned code) { request.u8(0xA5).u8(code); }
 
@@ -122,16 +125,19 @@ bool same_name(std::string_view a, std::string_view b) {
 
 std::span<const OptionSpec> Rplidar::options() { return kOptions; }
 
-// What the model on the line will do is not known here: bounds that hold for all of them. Each
-// fits its own line, so none is given for that.
+// Only the device knows its rates: bounds that hold for all models. Each fits its own line, so no
+// load is given for that. The last beam of a cloud may be the first of its capsule, which waits
+// for its successor, which takes no longer on the line than to measure: three capsules.
 Figures Rplidar::figures(const Options& options) {
+  const int beams = options.integer("max_beams");
+  const double sample_us = options.number("sample_us");
   const bool nodes = same_name(options.text("mode"), "Standard");
-  const int rpm = options.integer("rpm");
-  return {.packets_hz = nodes ? 8000.0 : 2000.0,
-          .turns_hz = rpm > 0 ? rpm / 60.0 : 20.0,
-          .beams_per_turn = static_cast<std::size_t>(options.integer("max_beams")),
+  const double capsule_us = kMostSamples * (sample_us > 0 ? sample_us : kSlowestUs);
+  return {.packets_hz = nodes ? kMostNodesHz : kMostTurnsHz * beams / kMostSamples,
+          .turns_hz = kMostTurnsHz,
+          .beams_per_turn = static_cast<std::size_t>(beams),
           .bytes_per_s = 0,
-          .delivery = std::chrono::milliseconds(20)};
+          .delivery = nodes ? hal::Duration{} : hal::from_seconds(3e-6 * capsule_us)};
 }
 
 Rplidar::Rplidar(const Options& options)

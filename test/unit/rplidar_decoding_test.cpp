@@ -365,3 +365,33 @@ TEST(RplidarDecoding, RealExpressCapsulesGiveTheirExpectedPoints) {
   LONGS_EQUAL(128, n);
   LONGS_EQUAL(1, std::ranges::count_if(sink.all, [](const auto& s) { return s.head.starts_turn; }));
 }
+
+TEST(RplidarDecoding, TwoLargeStepsInARowAreTheMotorsOwn) {
+  std::vector<Stream> frames;
+  double at = 0;
+  for (int i = 0; i < 20; ++i) frames.push_back(device::express(at += i < 10 ? 10 : 25, 1000));
+  decode("0x82", frames);
+  LONGS_EQUAL(18, sink.all.size());
+}
+
+TEST(RplidarDecoding, ASkippedFrameLengthBreaksTheChainWhateverTheAngleSays) {
+  auto frames = capsules(10);
+  frames[5].insert(frames[5].begin(), 84, std::byte{0x33});
+  decode("0x82", frames);
+  LONGS_EQUAL(8, sink.all.size());
+}
+
+TEST(RplidarDecoding, TimeGoesOnOverDamagedNodes) {
+  const hal::Time begin = now;
+  DeviceDecoder<Rplidar> decoder(options("0x81"), 0, sink);
+  for (int i = 0; i < 3000; ++i) {
+    auto node = device::node(std::fmod(1.25 * i, 360), 0, 0);
+    if (i > 100 && i % 50 == 0) node[1] = std::byte{0};
+    decoder.feed({node, begin + i * 508us});
+  }
+  decoder.finish();
+  LONGS_EQUAL(3000 - 57, sink.all.size());
+  const auto error = sink.all.back().head.first - (begin + 2999 * 508us);
+  DOUBLES_EQUAL(0, hal::to_seconds(error), 1e-3);
+  CHECK_TRUE(sink.all.back().head.first > sink.all[2000].head.first + 940 * 508us);
+}

@@ -241,3 +241,41 @@ TEST(RplidarFraming, AnUnfinishedReplyStaysInTheTail) {
     LONGS_EQUAL(n, result.pending);
   }
 }
+
+TEST(RplidarFraming, ABannerIsOneFrame) {
+  const auto result = cut(RplidarFraming(0), device::banner());
+  LONGS_EQUAL(1, result.frames.size());
+  LONGS_EQUAL(64, result.frames[0].size());
+}
+
+TEST(RplidarFraming, ALoneNodeAfterGarbageIsNotTrustedEvenAtTheEnd) {
+  auto stream = all(nodes(20));
+  test::append(stream, device::hex("00"));
+  test::append(stream, nodes(21).back());
+  LONGS_EQUAL(20, cut(RplidarFraming(0x81), stream).frames.size());
+}
+
+TEST(RplidarFraming, AfterADescriptorNodesBeginAtAnyAngle) {
+  RplidarFraming framing(0x81);
+  drivers::StreamFramer<RplidarFraming> framer;
+  int frames = 0;
+  const auto count = [&](const drivers::Frame&) { ++frames; };
+  auto stream = all(nodes(20));
+  test::append(stream, device::descriptor(0x81, 5, true));
+  test::append(stream, device::node(250, 1000, 1));
+  framer.feed(framing, {stream, hal::Time{}}, count);
+  LONGS_EQUAL(22, frames);
+}
+
+TEST(RplidarFraming, AJumpOfTheAngleIsBelievedWhenGoodNodesFollow) {
+  RplidarFraming framing(0x81);
+  drivers::StreamFramer<RplidarFraming> framer;
+  int frames = 0;
+  const auto count = [&](const drivers::Frame&) { ++frames; };
+  auto stream = all(nodes(20));
+  for (int i = 0; i < 4; ++i) test::append(stream, device::node(200 + 60 * i % 120, 1000, 1));
+  framer.feed(framing, {stream, hal::Time{}}, count);
+  LONGS_EQUAL(20, frames);
+  framer.feed(framing, {device::node(250, 1000, 1), hal::Time{}}, count);
+  CHECK_TRUE(frames > 20);
+}
