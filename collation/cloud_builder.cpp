@@ -41,6 +41,7 @@ CloudBuilder::CloudBuilder(const CloudOptions& options, CloudPool& pool)
       pool_(pool),
       capacity_(pool.take()->points.capacity()),
       ages_(capacity_),
+      directions_(capacity_ * static_cast<std::size_t>(options.subdivisions)),
       turn_length_(options.turn) {
   assert(capacity_ > 0 && options.subdivisions > 0 && options.turn > hal::Duration::zero());
 }
@@ -67,7 +68,9 @@ std::size_t CloudBuilder::begin(const drivers::ScanSlice& slice) {
   if (from == size) return size;
   if (options_.slice_is_turn) {
     begin_turn(time_of(slice, from), slice.last() + slice.step - time_of(slice, from));
-  } else if (slice.starts_turn && options_.emit != Emit::chunk) {
+  } else if (slice.starts_turn && options_.emit == Emit::chunk) {
+    place_ = 0;
+  } else if (slice.starts_turn) {
     boundary_ = std::max(from, turn_boundary(slice));
   }
   return from;
@@ -124,6 +127,7 @@ bool CloudBuilder::is_cut_before(hal::Time at, std::size_t index) {
 void CloudBuilder::begin_turn(hal::Time at, hal::Duration length) {
   turn_start_ = at;
   turn_length_ = length;
+  place_ = 0;
   part_ = -1;
   begin_part(at);
 }
@@ -168,6 +172,7 @@ void CloudBuilder::append(const drivers::ScanSlice& slice, std::size_t from, std
     stats_.without_pool += to - from;
   }
   count_ += to - from;
+  place_ += to - from;
   last_ = time_of(slice, to - 1);
   last_step_ = slice.step;
   last_angle_ = slice.beams[to - 1].angle;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collation/cloud.h"
+#include "collation/direction_table.h"
 
 namespace collation {
 
@@ -51,6 +52,12 @@ struct CloudStats {
   std::uint64_t gaps = 0;                 // clouds cut because time jumped by more than a turn
   std::uint64_t discarded = 0;            // points in clouds that reset() gave up
 };
+
+// Bytes that a builder allocates for clouds of `max_points`, for the memory budget.
+constexpr std::size_t cloud_builder_bytes(std::size_t max_points, int subdivisions) {
+  return max_points * sizeof(hal::Duration) +
+         max_points * static_cast<std::size_t>(subdivisions) * sizeof(DirectionTable::Direction);
+}
 
 // Clouds of one builder never overlap in time: beams that are not after the last one are dropped
 // and counted, unless they are more than a turn too old: then the device's time line is taken to
@@ -117,6 +124,7 @@ class CloudBuilder {
   CloudPool::Lease open_, ended_;
   std::size_t count_ = 0;                   // beams in it; 0: no cloud is open
   hal::BoundedVector<hal::Duration> ages_;  // by point: time since the cloud's first beam
+  DirectionTable directions_;
 
   // Where the device stands.
   hal::Time last_ = hal::Time::min();  // of the last beam seen
@@ -127,6 +135,7 @@ class CloudBuilder {
   hal::Time turn_start_{};
   bool turn_is_whole_ = false;  // it began at a boundary
   hal::Duration turn_length_;   // of the turn before; nominal until there was one
+  std::size_t place_ = 0;       // of the next beam in its turn
   int part_ = 0;
   hal::Time part_end_ = hal::Time::min();  // min: the next beam begins a turn
 };

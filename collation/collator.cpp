@@ -18,9 +18,7 @@ Collator::Collator(Policy policy, CollatedSink& sink, bool by_trajectory)
     : policy_(policy), sink_(sink), by_trajectory_(by_trajectory) {}
 
 Collator::Trajectory* Collator::find(int trajectory) {
-  const auto found =
-      std::find_if(trajectories_.begin(), trajectories_.end(),
-                   [&](const Trajectory& candidate) { return candidate.id == trajectory; });
+  const auto found = std::ranges::find(trajectories_, trajectory, &Trajectory::id);
   return found == trajectories_.end() ? nullptr : &*found;
 }
 

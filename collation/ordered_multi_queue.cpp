@@ -1,7 +1,6 @@
 #include "collation/ordered_multi_queue.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace collation {
@@ -18,45 +17,29 @@ hal::Duration age(hal::Time at, hal::Time now) {
   return at < now - kYear ? kYear : now - at;
 }
 
-}  // namespace
-
-bool is_waited_for(Role role, drivers::State state) {
-  switch (state) {
-    case drivers::State::idle:
-    case drivers::State::backoff:
-    case drivers::State::stopping:
-      return false;
-    case drivers::State::starting:
-    case drivers::State::silent:
-      return role == Role::required;
-    case drivers::State::streaming:
-      return role != Role::passthrough;
-  }
-  return false;
+hal::Error refusal(std::string_view name, const char* why) {
+  return {hal::Errc::bad_config, 0, "collation: add queue",
+          hal::Text<192>::of("%.*s: %s", static_cast<int>(name.size()), name.data(), why)};
 }
+
+}  // namespace
 
 hal::Status OrderedMultiQueue::add_queue(int trajectory, std::string_view name,
                                          drivers::SensorId sensor, const QueueOptions& options) {
-  if (options.capacity == 0) {
-    return hal::Error{hal::Errc::bad_config, 0, "collation: add queue",
-                      hal::Text<192>::of("%.*s: capacity must be at least 1",
-                                         static_cast<int>(name.size()), name.data())};
-  }
+  if (options.capacity == 0) return refusal(name, "capacity must be at least 1");
   QueueStats kept{};
   for (std::size_t slot = queues_.size(); slot-- > 0;) {
     const Queue& queue = queues_[slot];
     const bool same_key = queue.trajectory == trajectory && queue.name == name;
     if (!same_key && queue.sensor != sensor) continue;
     if (!queue.finished || !queue.data.empty()) {
-      return hal::Error{hal::Errc::bad_config, 0, "collation: add queue",
-                        hal::Text<192>::of("%.*s: the sensor has a queue already",
-                                           static_cast<int>(name.size()), name.data())};
+      return refusal(name, "the sensor has a queue already");
     }
     if (same_key && queue.sensor == sensor) kept = queue.stats;
     queues_.erase(queues_.begin() + static_cast<std::ptrdiff_t>(slot));
   }
   const auto place = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) {
-    return std::tie(queue.trajectory, queue.name) > std::tuple(trajectory, name);
+    return std::pair(queue.trajectory, std::string_view(queue.name)) > std::pair(trajectory, name);
   });
   Queue queue{trajectory, std::string(name), sensor, options,
               boost::circular_buffer<Datum>(options.capacity)};
@@ -73,9 +56,7 @@ void OrderedMultiQueue::index_slots() {
     slot_of_[queues_[slot].sensor] = static_cast<std::uint16_t>(slot);
     update_front(slot);
     const int trajectory = queues_[slot].trajectory;
-    const auto known = std::find_if(starts_.begin(), starts_.end(), [&](const Start& start) {
-      return start.trajectory == trajectory;
-    });
+    const auto known = std::ranges::find(starts_, trajectory, &Start::trajectory);
     if (known == starts_.end()) starts_.push_back({trajectory, {}});
   }
 }
@@ -96,11 +77,8 @@ void OrderedMultiQueue::update_front(std::size_t slot) {
 
 void OrderedMultiQueue::add(Datum&& datum, hal::Time arrival) {
   now_ = std::max(now_, arrival);
+  if (is_done(datum.sensor)) return void(++unknown_sensor_);
   const std::size_t slot = slot_of_[datum.sensor];
-  if (is_done(datum.sensor)) {
-    ++unknown_sensor_;
-    return;
-  }
   Queue& queue = queues_[slot];
   ++queue.stats.in;
   if (passes_gate(queue, datum.at, arrival)) {
@@ -188,10 +166,7 @@ void OrderedMultiQueue::release(hal::Time now) {
 
 void OrderedMultiQueue::mark_finished(drivers::SensorId sensor) {
   const std::size_t slot = slot_of_[sensor];
-  if (slot == kNoSlot || queues_[slot].finished) {
-    ++misuse_;
-    return;
-  }
+  if (slot == kNoSlot || queues_[slot].finished) return void(++misuse_);
   queues_[slot].finished = true;
   update_front(slot);
   if (policy_ == Policy::strict) dispatch();
@@ -206,11 +181,7 @@ void OrderedMultiQueue::flush() {
 
 // On ties the lowest key: slots are in key order.
 std::size_t OrderedMultiQueue::earliest() const {
-  std::size_t best = 0;
-  for (std::size_t slot = 1; slot < fronts_.size(); ++slot) {
-    if (fronts_[slot] < fronts_[best]) best = slot;
-  }
-  return best;
+  return static_cast<std::size_t>(std::ranges::min_element(fronts_) - fronts_.begin());
 }
 
 std::size_t OrderedMultiQueue::earliest_head() const {
@@ -261,9 +232,7 @@ OrderedMultiQueue::Choice OrderedMultiQueue::choose(std::size_t slot) {
 }
 
 hal::Time OrderedMultiQueue::common_start(int trajectory) {
-  const auto start = std::find_if(starts_.begin(), starts_.end(), [&](const Start& candidate) {
-    return candidate.trajectory == trajectory;
-  });
+  const auto start = std::ranges::find(starts_, trajectory, &Start::trajectory);
   if (start->at) return *start->at;
   hal::Time latest = hal::Time::min();
   for (const Queue& queue : queues_) {
@@ -309,8 +278,7 @@ void OrderedMultiQueue::set_blocked_by(std::size_t slot) {
 
 const QueueStats& OrderedMultiQueue::stats(drivers::SensorId sensor) const {
   static constexpr QueueStats kNone{};
-  const std::size_t slot = slot_of_[sensor];
-  return slot == kNoSlot ? kNone : queues_[slot].stats;
+  return slot_of_[sensor] == kNoSlot ? kNone : queues_[slot_of_[sensor]].stats;
 }
 
 bool OrderedMultiQueue::is_done(drivers::SensorId sensor) const {

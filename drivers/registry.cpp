@@ -5,6 +5,7 @@
 
 #include "drivers/ldrobot/ldrobot.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
+#include "drivers/rplidar/rplidar.h"
 
 namespace drivers {
 
@@ -16,6 +17,9 @@ std::span<const Row> all() {
       Row{"microstrain_mip", Kind::imu, "3DM-GX5, CX5, CV5, CV7, GQ7, GV7, RQ1", 115200,
           StampOf::sync, MicrostrainMip::options(), MicrostrainMip::figures,
           make_driver<MicrostrainMip>, make_decoder<MicrostrainMip>},
+      Row{"rplidar", Kind::lidar, "Slamtec RPLIDAR A1, A2, A3, S1, S2, S3, C1, S2E, S3E, T1",
+          115200, StampOf::last_beam, Rplidar::options(), Rplidar::figures, make_driver<Rplidar>,
+          make_decoder<Rplidar>},
   };
   return kRows;
 }

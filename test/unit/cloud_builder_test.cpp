@@ -443,6 +443,29 @@ TEST(CloudBuilder, IsExactWithinTenMicrometresAtThirtyMetres) {
   }
 }
 
+// Whatever was remembered of other turns: a point is where its own angle and range put it.
+TEST(CloudBuilder, AGridOfAnglesChangesNothingInThePoints) {
+  for (const Emit emit : {Emit::turn, Emit::subdivisions, Emit::chunk}) {
+    CloudOptions o = options(emit);
+    o.subdivisions = emit == Emit::subdivisions ? 3 : 1;
+    CloudBuilder builder(o, pool);
+    for (const float shift : {0.F, 0.F, 1.F, 0.F}) {
+      clouds.clear();
+      add(builder, {shift, 20 + shift, 40 + shift}, true, 3);
+      add(builder, {180 + shift, 200 + shift}, false, 4);
+      for (const auto& cloud : clouds) {
+        LONGS_EQUAL(cloud->beams.size(), cloud->points.size());
+        for (std::size_t i = 0; i < cloud->points.size(); ++i) {
+          const Beam& beam = cloud->beams[i];
+          DOUBLES_EQUAL(beam.range * std::cos(beam.angle), cloud->points[i].position.x(), 1e-6);
+          DOUBLES_EQUAL(beam.range * std::sin(beam.angle), cloud->points[i].position.y(), 1e-6);
+        }
+      }
+    }
+    CHECK_FALSE(clouds.empty());
+  }
+}
+
 TEST(CloudBuilder, KeepsTheDeviceStampOfTheFirstBeamsSlice) {
   CloudBuilder builder(options(), pool);
   const Beam beams[] = {{0, 1, 0}};
