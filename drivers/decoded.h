@@ -15,10 +15,10 @@ struct Timing {
     previous,  // belongs to the measurement of the packet before
   };
   Source source = Source::arrival;
-  std::int64_t raw_ns = 0;   // 0 to 2^62, or differences overflow
-  bool shared = false;    // clock: another stream of the device may have told this instant before
-  hal::Time arrival{};    // of the last byte of the frame that was stamped
-  std::size_t bytes = 0;  // its size: line time is the constant part of its latency
+  std::int64_t raw_ns = 0;  // 0 to 2^62, or differences overflow
+  bool shared = false;      // clock: another stream of the device may have told this instant before
+  hal::Time arrival{};      // of the last byte of the frame that was stamped
+  std::size_t bytes = 0;    // its size: line time is the constant part of its latency
   hal::Duration to_first{};  // from the stamped instant to the packet's first beam or sample
 };
 
