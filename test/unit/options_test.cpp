@@ -128,7 +128,7 @@ TEST(Options, EveryDeviceOfTheRegistryHasDefaultsThatItWouldAccept) {
       CHECK_FALSE(spec.help.empty());
     }
     const Figures figures = row.figures(defaults);
-    CHECK_TRUE(figures.packets_hz > 0 && figures.bytes_per_s > 0);
+    CHECK_TRUE(figures.packets_hz > 0);
     CHECK_TRUE(find(row.name) == &row);
   }
   CHECK_TRUE(find("nothing") == nullptr);
