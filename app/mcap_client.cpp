@@ -75,8 +75,13 @@ bool McapClient::has_hung_up() const {
   return ::poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
 }
 
+bool McapClient::is_writable() const {
+  pollfd p{fd_.get(), POLLOUT, 0};
+  return ::poll(&p, 1, 0) > 0;
+}
+
 void McapClient::push(const McapCatalog::Message& message) {
-  if (!ring_.fits(message.size())) flush();
+  if (!ring_.fits(message.size()) && !is_blocked_) flush();
   if (!is_open()) return;
   while (!ring_.fits(message.size())) drop_oldest();
   ring_.push(message.head, message.data);
@@ -84,7 +89,7 @@ void McapClient::push(const McapCatalog::Message& message) {
 
 void McapClient::supersede(unsigned i, std::uint64_t log_time) {
   const std::uint64_t bit = std::uint64_t{1} << i;
-  if ((owed_ & bit) != 0) flush();
+  if ((owed_ & bit) != 0 && !is_blocked_) flush();
   if (!is_open()) return;
   if ((owed_ & bit) != 0) {
     ++stats_.dropped;
@@ -110,7 +115,8 @@ void McapClient::passed(const RecordRing::Front& front) {
 }
 
 void McapClient::flush() {
-  while (is_open() && !is_blocked_) {
+  if (is_blocked_ && !is_writable()) return;
+  while (is_open()) {
     fill_outbox();
     if (!write_once()) return;
   }
@@ -212,6 +218,7 @@ void McapClient::consume(std::size_t sent) {
 }
 
 void McapClient::wait_until_writable() {
+  if (is_blocked_) return;
   is_blocked_ = true;
   stream_.async_wait(hal::Descriptor::wait_write,
                      write_memory_.bind([this, opening = opening_, alive = anchor_.ref()](

@@ -42,6 +42,7 @@ class McapClient final : private hal::Rearmed {
   void rearm() override;
   void discard_input();
   bool has_hung_up() const;
+  bool is_writable() const;
   void wait_until_writable();
   void fill_outbox();
   std::size_t encode_notice(std::span<std::byte> out);
@@ -59,8 +60,8 @@ class McapClient final : private hal::Rearmed {
   RecordRing ring_;
   std::unique_ptr<std::byte[]> outbox_;  // goes out before anything else
   std::size_t outbox_begin_ = 0, outbox_end_ = 0, preamble_sent_ = 0;
-  std::uint64_t owed_ = 0;  // bit i: has not got latched(i) yet
-  bool is_blocked_ = false;
+  std::uint64_t owed_ = 0;         // bit i: has not got latched(i) yet
+  bool is_blocked_ = false;        // the loop waits until the socket takes more
   std::uint64_t untold_ = 0;       // dropped since the last notice
   std::uint64_t last_time_ = 0;    // log time of the last live message sent or dropped
   std::uint64_t notice_time_ = 0;  // the same, of the channel of the notices

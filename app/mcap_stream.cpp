@@ -98,6 +98,10 @@ void McapStream::flush() {
   for (const auto& client : clients_) client->flush();
 }
 
+void McapStream::close_clients() {
+  for (const auto& client : clients_) client->close();
+}
+
 std::size_t McapStream::clients() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(clients_, [](const auto& c) { return c->is_open(); }));

@@ -50,8 +50,10 @@ class McapStream final : private hal::Rearmed {
   // Queues the message for every client. Unix times.
   void publish(std::uint16_t channel, std::int64_t log_time_ns, std::int64_t publish_time_ns,
                hal::Bytes message);
-  // At the end of a pass: one write per client.
+  // At the end of a pass: one write per client. What the sockets do not take follows by itself
+  // while the loop runs.
   void flush();
+  void close_clients();  // with what they have not got yet
 
   std::size_t clients() const;
   std::uint64_t refused_clients() const { return refused_clients_; }

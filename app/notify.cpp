@@ -15,7 +15,10 @@ Notifier::Notifier() {
   if (!path || (path[0] != '/' && path[0] != '@')) return;
   address_ = path;
   if (address_[0] == '@') address_[0] = '\0';
-  if (address_.size() >= sizeof(sockaddr_un::sun_path)) return address_.clear();
+  if (address_.size() >= sizeof(sockaddr_un::sun_path)) {
+    address_.clear();
+    return;
+  }
   fd_ = hal::UniqueFd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const char* const watchdog = std::getenv("WATCHDOG_USEC");
   const char* const pid = std::getenv("WATCHDOG_PID");

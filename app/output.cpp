@@ -19,7 +19,9 @@ Output::Output(const config::Stack& stack, std::span<const std::size_t> max_beam
   for (const config::Sensor& config : stack.sensors) {
     const bool tracking = config.frame == config::Frame::tracking ||
                           config.driver->kind == drivers::Kind::imu;
-    sensors_.push_back({.config = &config, .frame = tracking ? stack.frame : config.name});
+    sensors_.push_back({.config = &config,
+                        .frame = tracking ? stack.frame : config.name,
+                        .stats = {}});
     declare(sensors_.back());
   }
   std::size_t size = 64;
@@ -126,14 +128,6 @@ void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu
   const auto out = sink_.scratch();
   const std::size_t size = encode(message, out);
   if (size <= out.size()) sink_.publish(sensor.imu, log_time, time_.now(), out.first(size));
-}
-
-std::size_t Output::longest_message(const config::Sensor& sensor, std::size_t max_beams) {
-  constexpr std::size_t kFrame = 64;
-  if (sensor.driver->kind == drivers::Kind::imu) return imu_size(kFrame);
-  const std::size_t points = sensor.outputs.points ? point_cloud_size(max_beams, kFrame) : 0;
-  const std::size_t scan = sensor.outputs.scan ? laser_scan_size(max_beams, kFrame) : 0;
-  return std::max(points, scan);
 }
 
 }  // namespace app

@@ -52,9 +52,6 @@ class Output final : public collation::CollatedSink {
   void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
   void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
 
-  // What the longest message of a sensor takes, for memory budgets.
-  static std::size_t longest_message(const config::Sensor&, std::size_t max_beams);
-
  private:
   struct Sensor {
     const config::Sensor* config;

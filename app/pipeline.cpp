@@ -32,6 +32,13 @@ collation::QueueOptions queue_options(const config::Stack& stack, const config::
           .overflow = static_cast<collation::Overflow>(stack.collation.overflow)};
 }
 
+std::unique_ptr<collation::CloudPool> pool_of(const config::Sensor& sensor,
+                                              const config::SensorPlan& plan) {
+  return std::make_unique<collation::CloudPool>(plan.clouds, [&] {
+    return std::make_unique<collation::TimedPointCloud>(plan.points, sensor.outputs.scan);
+  });
+}
+
 constexpr hal::Duration kRateWindow = std::chrono::seconds(15);
 constexpr std::size_t kRateEvents = 256;
 
@@ -58,8 +65,7 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan,
                       .rate = collation::RateTimer(kRateWindow, kRateEvents)});
     Lane& lane = lanes_.back();
     if (sensor.driver->kind == drivers::Kind::lidar) {
-      lane.pool = std::make_unique<collation::CloudPool>(collation::make_cloud_pool(
-          plan.sensors[i].clouds, plan.sensors[i].points, sensor.outputs.scan));
+      lane.pool = pool_of(sensor, plan.sensors[i]);
       lane.builder = std::make_unique<collation::CloudBuilder>(cloud_options(sensor), *lane.pool);
     } else {
       lane.aligner = std::make_unique<collation::ImuAligner>(
@@ -122,7 +128,7 @@ void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ScanSlice& 
                     hal::Time arrival) {
   if (lane.sampler.pulse()) {
     lane.builder->add(slice, [&](collation::CloudPool::Lease cloud) {
-      collator_->add(id, collation::make_datum(id, std::move(cloud)), arrival);
+      collator_->add(collation::make_datum(id, std::move(cloud)), arrival);
     });
   }
   // Also of a packet that was sampled out: the open cloud cannot be stamped before its last beam.
@@ -133,7 +139,7 @@ void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& 
                     hal::Time arrival) {
   if (lane.sampler.pulse()) {
     if (const auto aligned = lane.aligner->align(sample)) {
-      collator_->add(id, collation::make_datum(id, *aligned), arrival);
+      collator_->add(collation::make_datum(id, *aligned), arrival);
     }
   }
   collator_->progress(id, sample.at, arrival);

@@ -66,7 +66,8 @@ hal::Result<std::unique_ptr<RawCapture>> RawCapture::begin(hal::EventLoop& loop,
   }
   std::unique_ptr<RawCapture> capture(new RawCapture(loop, child));
   const auto channel =
-      capture->stream_.add_channel({.topic = kRawTopic, .message_encoding = kRawEncoding});
+      capture->stream_.add_channel(
+          {.topic = kRawTopic, .message_encoding = kRawEncoding, .metadata = {}});
   if (!channel) return channel.error();
   capture->channel_ = *channel;
   if (const hal::Status added = capture->stream_.add_client(std::move(ours)); !added) {

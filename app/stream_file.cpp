@@ -53,8 +53,9 @@ hal::Status StreamFile::take(const hal::mcap::Record& record) {
     case Opcode::header: {
       const auto header = hal::mcap::decode_header(record.content);
       if (!header) break;
+      hal::mcap::ByteSink& self = *this;
       writer_ = std::make_unique<hal::mcap::Writer>(
-          *this, hal::mcap::WriterOptions{.profile = header->profile, .library = header->library});
+          self, hal::mcap::WriterOptions{.profile = header->profile, .library = header->library});
       return writer_->start();
     }
     case Opcode::schema: {

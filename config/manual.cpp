@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/values.h"
+#include "config/wording.h"
 
 namespace config {
 namespace {

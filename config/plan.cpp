@@ -86,7 +86,7 @@ void settle(const Sensor& s, std::span<const collation::Channel> order, std::siz
   p.capacity = collation::capacity(order[i], largest);
   p.needed = static_cast<std::size_t>(std::ceil(p.rate_hz * hal::to_seconds(largest)));
   p.worst_age = collation::worst_age(order, i).age;
-  p.latency = collation::describe(order, i).view();
+  p.latency = collation::describe(order, i);
   p.bytes = std::uint64_t{p.capacity} * sizeof(collation::Datum);
   if (is_imu(s)) return;
   p.clouds = p.capacity + kCloudsInHand;

@@ -1,6 +1,7 @@
 #include "config/reader.h"
 
 #include "config/values.h"
+#include "config/wording.h"
 
 namespace config {
 namespace {

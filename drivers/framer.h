@@ -61,6 +61,7 @@ class StreamFramer {
       // counted back from it may reach before bytes that are here already: never behind those.
       const auto arrival_of = [&](std::size_t i) {
         if (i >= old) return std::max(chunk.at(taken + i - old), newest_at_);
+        if (i > 0 && chunk.per_byte == hal::Duration{}) return newest_at_;  // late beats early
         return std::min(pending_at_ + chunk.per_byte * static_cast<std::int64_t>(i), newest_at_);
       };
       scan(framing, on_frame, arrival_of, false);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "drivers/ldrobot/ldrobot.h"
+#include "drivers/rplidar/rplidar.h"
 
 namespace drivers {
 
@@ -12,6 +13,9 @@ std::span<const Row> all() {
       Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
           StampOf::last_beam, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
           make_decoder<Ldrobot>},
+      Row{"rplidar", Kind::lidar, "Slamtec RPLIDAR A1, A2, A3, S1, S2, S3, C1, S2E, S3E, T1",
+          115200, StampOf::last_beam, Rplidar::options(), Rplidar::figures, make_driver<Rplidar>,
+          make_decoder<Rplidar>},
   };
   return kRows;
 }

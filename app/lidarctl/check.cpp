@@ -2,8 +2,8 @@
 #include <iostream>
 
 #include "app/lidarctl/commands.h"
-#include "config/keys.h"
 #include "config/load.h"
+#include "config/manual.h"
 #include "config/plan.h"
 
 namespace lidarctl {
@@ -12,7 +12,7 @@ namespace {
 void check(const std::string& file) {
   const config::Loaded loaded = config::load(file);
   if (const auto* const faults = std::get_if<std::vector<config::Fault>>(&loaded)) {
-    for (const config::Fault& fault : *faults) std::cerr << config::text(fault) << '\n';
+    for (const config::Fault& fault : *faults) std::cerr << config::to_string(fault) << '\n';
     throw Failure(kBadConfig, "");
   }
   const auto& stack = std::get<config::Stack>(loaded);

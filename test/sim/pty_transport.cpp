@@ -65,20 +65,18 @@ class PtyTransport final : public Transport {
   }
 
   void read(const Sink& sink) override {
+    const bool is_open = is_open_by_host();
     std::array<std::byte, 4096> buffer;
     for (ssize_t n = 1; n > 0 && near_ >= 0;) {
       n = ::read(near_, buffer.data(), buffer.size());
       if (n > 0) sink(hal::Bytes(buffer.data(), static_cast<std::size_t>(n)));
     }
+    if (was_open_ && !is_open) forget_unread();
+    was_open_ = is_open;
   }
 
   void write(hal::Bytes bytes, bool) override {
-    if (!is_open_by_host()) {
-      if (was_open_) forget_unread();
-      was_open_ = false;
-      return;
-    }
-    was_open_ = true;
+    if (!is_open_by_host()) return;
     // A full buffer takes a part or nothing; the rest is overrun.
     [[maybe_unused]] const ssize_t taken = ::write(near_, bytes.data(), bytes.size());
   }
@@ -101,6 +99,7 @@ class PtyTransport final : public Transport {
     const int far = ::open(far_name_.c_str(), kFarFlags);
     if (far < 0) return;
     ::ioctl(far, TCFLSH, TCIFLUSH);
+    ::ioctl(far, TIOCNXCL);  // a real port forgets this at its last close; a pty's far end does not
     ::close(far);
   }
 

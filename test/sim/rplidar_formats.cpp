@@ -200,13 +200,17 @@ std::uint32_t padded_crc32(hal::Bytes bytes) {
 }
 
 void falsify_packet(Answer answer, std::span<std::byte> packet, Random& random) {
-  if (packet.size() != packet_bytes(answer)) return;
+  const std::size_t whole = packet_bytes(answer);
+  if (packet.size() % whole != 0 || (answer != Answer::standard && packet.size() != whole)) return;
   const auto spoil = [&](std::size_t at, std::size_t bytes) {
     const bool full_scale = random.chance(0.25);
     for (std::byte& b : packet.subspan(at, bytes))
       b = full_scale ? std::byte{0xFF} : static_cast<std::byte>(random.next());
   };
-  if (answer == Answer::standard) return spoil(3, 2);
+  if (answer == Answer::standard) {
+    for (std::size_t at = 0; at < packet.size(); at += whole) spoil(at + 3, 2);
+    return;
+  }
   if (answer == Answer::hq) {
     for (std::size_t i = 0; i < kHqSamples; ++i) spoil(9 + 8 * i + 2, 4);
     const std::uint32_t crc = padded_crc32(packet.first(packet.size() - 4));

@@ -94,7 +94,7 @@ ByteVector hq_packet(std::uint64_t stamp, std::span<const HqNode, kHqSamples> no
 std::uint32_t padded_crc32(hal::Bytes bytes);
 
 // Replaces every distance of a packet by a random or a full-scale one and seals it again. Anything
-// but a whole packet of that format is left alone.
+// but a whole packet of that format, or several standard nodes, is left alone.
 void falsify_packet(Answer answer, std::span<std::byte> packet, Random& random);
 
 }  // namespace sim::rplidar

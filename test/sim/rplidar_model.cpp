@@ -8,6 +8,7 @@
 #include "test/sim/rplidar_catalogue.h"
 #include "test/sim/rplidar_replies.h"
 #include "test/sim/rplidar_requests.h"
+#include "test/sim/rplidar_rotor.h"
 #include "test/sim/rplidar_sampler.h"
 #include "test/sim/wire.h"
 
@@ -35,21 +36,6 @@ constexpr std::array<OptionRow, 9> kOptions = {{
     number("zeros", "0", 0.0, 100.0, "percent of samples without return, beside the room's own"),
     number("backwards", "0", 0.0, 100.0, "percent of standard samples whose angle falls back"),
 }};
-
-// The turning head. Its speed changes at once.
-struct Rotor {
-  double deg = 0.0;  // clockwise
-  double deg_per_s = 0.0;
-  hal::Time at;
-
-  double ahead(hal::Duration d) const {
-    return std::fmod(deg + deg_per_s * hal::to_seconds(d), 360.0);
-  }
-  void run_to(hal::Time t) {
-    deg = ahead(t - at);
-    at = t;
-  }
-};
 
 class Rplidar final : public DeviceModel {
  public:
@@ -194,7 +180,6 @@ void Rplidar::express(const Request& request, hal::Time now, Output& out) {
 
 void Rplidar::scan(const Mode& mode, bool forced, hal::Time now, Output& out) {
   if (identity_.health == 2 && !forced) return;
-  stop(now);
   out.send(now,
            descriptor(packet_bytes(mode.answer), true, static_cast<std::uint8_t>(mode.answer)));
   start(mode, forced, true, now);

@@ -1,7 +1,8 @@
 #include "config/load.h"
 
-#include <cstdio>
-#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <numbers>
 
 #include "config/plan.h"
@@ -172,4 +173,30 @@ TEST(ConfigLoad, SurvivesAnyTruncationOfAFile) {
       CHECK(!fault.wrong.empty() && !fault.remedy.empty() && !fault.key.empty());
     }
   }
+}
+
+TEST(ConfigLoad, SensorsMayEachTakeAnyFreeUdpPort) {
+  const config::Stack c =
+      loaded("sensors: {a: {driver: ldrobot, port: 'udp:0'}, b: {driver: ldrobot, port: 'udp:0'}}");
+  LONGS_EQUAL(2, c.sensors.size());
+}
+
+TEST(ConfigLoad, ALineMayBeLoadedTo90PerCent) {
+  const auto with = [](const char* baud) {
+    return complaints(
+        config::load_text("sensors: {a: {driver: ldrobot, port: 'serial:/dev/a', "
+                          "baud: " +
+                              std::string(baud) + "}}",
+                          "t"));
+  };
+  STRCMP_EQUAL("", with("195834").c_str());
+  STRCMP_CONTAINS("expected at least 195834 baud", with("195833").c_str());
+}
+
+TEST(ConfigLoad, RefusesANamedPipeWithoutWaitingForAWriter) {
+  const std::string path = "/tmp/lidard_config_test." + std::to_string(::getpid());
+  LONGS_EQUAL(0, ::mkfifo(path.c_str(), 0600));
+  const std::string text = complaints(config::load(path));
+  ::unlink(path.c_str());
+  STRCMP_CONTAINS("not a regular file", text.c_str());
 }

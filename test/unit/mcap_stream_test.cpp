@@ -35,6 +35,7 @@ class Client {
           ::recv(fd_.get(), buffer.data(), std::min(at_most, buffer.size()), MSG_DONTWAIT);
       if (n <= 0) return n < 0;
       at_most -= static_cast<std::size_t>(n);
+      bytes += static_cast<std::size_t>(n);
       const auto s = reader_->feed(hal::Bytes(buffer).first(static_cast<std::size_t>(n)), log);
       if (!s) FAIL(s.error().detail.c_str());
     }
@@ -51,6 +52,7 @@ class Client {
   int fd() const { return fd_.get(); }
 
   test::McapLog log;
+  std::size_t bytes = 0;
 
  private:
   hal::UniqueFd fd_;
@@ -112,12 +114,12 @@ TEST_GROUP(McapStream) {
   // Until nothing moves any more.
   void drain(Client & client) {
     for (std::size_t before = 1, after = 0; before != after;) {
-      before = client.log.contents.size();
+      before = client.bytes;
       pass();
       client.read();
       pass();
       client.read();
-      after = client.log.contents.size();
+      after = client.bytes;
     }
   }
   app::ClientStats stats() const { return *stream.client_stats(0); }
@@ -135,6 +137,17 @@ TEST(McapStream, BeginsWithHeaderSchemasChannelsAndLatchedMessages) {
   STRCMP_EQUAL("seen", client.log.messages[1].data.c_str());
   const auto header = hal::mcap::decode_header(client.log.contents[0]);
   CHECK_TRUE(header->profile == "ros2" && header->library == "test");
+}
+
+TEST(McapStream, LatchedMessagesComeFirstAlsoToAClientThatIsSlowFromTheStart) {
+  static_cast<void>(*stream.add_schema("pkg/msg/Long", "ros2msg", std::string(50'000, '#')));
+  publish(latched, "tf");
+  Client client = connect();
+  publish(live, "a");
+  pass();
+  drain(client);
+  STRCMP_EQUAL("acdddcee", client.log.opcodes.c_str());
+  STRCMP_EQUAL("tf", client.log.messages[0].data.c_str());
 }
 
 TEST(McapStream, NumbersWhatAChannelProduces) {
@@ -225,6 +238,25 @@ TEST(McapStream, SendsTheRestWithoutAnotherPass) {
     loop.io().poll();
   }
   LONGS_EQUAL(20, client.texts(live).size());
+}
+
+TEST(McapStream, SendsTheRestWhenFlushedAfterTheLoopHasStopped) {
+  Client client = connect();
+  for (int i = 0; i < 20; ++i) publish(live, std::string(900, '.'));
+  for (int i = 0; i < 50; ++i) {
+    stream.flush();
+    client.read();
+  }
+  LONGS_EQUAL(0, stats().queued_bytes);
+  LONGS_EQUAL(20, client.texts(live).size());
+}
+
+TEST(McapStream, ClosesAllClientsWhenAsked) {
+  Client a = connect(), b = connect();
+  stream.close_clients();
+  LONGS_EQUAL(0, stream.clients());
+  CHECK_FALSE(a.read());
+  CHECK_FALSE(b.read());
 }
 
 TEST(McapStream, ANoticeOnlyForLatchedMessagesHasTheirTime) {

@@ -230,6 +230,31 @@ TEST(SimMicrostrainMip, QuaternionsLeaveInNorthEastDown) {
   DOUBLES_EQUAL(cr * cp * sy - sr * sp * cy, f32_of(field, 12), 1e-6);
 }
 
+TEST(SimMicrostrainMip, EulerAnglesLeaveInNorthEastDown) {
+  sim::mip::Sample sample;
+  sample.motion.roll = 0.1;
+  sample.motion.pitch = 0.2;
+  sample.motion.yaw = 0.3;
+  const auto field = sim::mip::make_field(0x80, 0x0C, sample);
+  DOUBLES_EQUAL(0.1, f32_of(field, 0), 1e-6);
+  DOUBLES_EQUAL(-0.2, f32_of(field, 4), 1e-6);
+  DOUBLES_EQUAL(std::acos(0.0) - 0.3, f32_of(field, 8), 1e-6);
+}
+
+TEST(SimMicrostrainMip, DeltaVelocityIsInGSeconds) {
+  sim::mip::Sample sample;
+  sample.motion.accel = {0.0, 0.0, 9.80665};
+  sample.delta_ns = 10'000'000;
+  DOUBLES_EQUAL(-0.01, f32_of(sim::mip::make_field(0x80, 0x08, sample), 8), 1e-7);
+}
+
+TEST(SimMicrostrainMip, ACommandInsideAFalseFrameIsFound) {
+  Bench bench("microstrain_mip");
+  // A false header that claims 16 bytes, of which the fields make no sense.
+  CHECK_EQUAL(
+      1, bench.ask("75 65 01 10 01 75 65 01 02 02 01 E0 C6 00 00 00 00 00 00 00 00 00").size());
+}
+
 TEST(SimMicrostrainMip, TheGyroIsTheTurningOfTheOrientation) {
   const double h = 1e-5;
   for (double t = 0.1; t < 5.0; t += 0.7) {

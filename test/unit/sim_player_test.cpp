@@ -159,6 +159,31 @@ TEST(SimPlayer, JumpStepsTheClock) {
   CHECK_TRUE(stamps[36] < 100 && stamps[40] > 5100 && stamps.back() < 5201);
 }
 
+TEST(SimPlayer, AJumpBackStopsAtZero) {
+  auto player = play("ldrobot", {}, {"jump=-5@0.1"}, false);
+  const auto stamps = ldrobot_stamps(arrivals(*player, kStart + milliseconds(200)));
+  for (const std::uint64_t stamp : stamps) CHECK_TRUE(stamp <= 101);
+  CHECK_TRUE(stamps[40] < 20);
+}
+
+TEST(SimPlayer, AFrameOnItsWayIsLostWithThePower) {
+  auto player = play("ldrobot", {}, {"delayed=200", "off@0.5+1"}, false);
+  const auto writes = arrivals(*player, kStart + seconds(2));
+  CHECK_TRUE(bytes_in(writes, kStart, kStart + milliseconds(500)) > 0);
+  CHECK_EQUAL(0, bytes_in(writes, kStart + milliseconds(500), kStart + milliseconds(1700)));
+}
+
+TEST(SimPlayer, WhatIsSaidToADeviceWithoutPowerIsLost) {
+  auto player = play("microstrain_mip", {}, {"off@0.1+1"}, false);
+  const auto ping = sim_test::bytes_of("75 65 01 02 02 01 E0 C6");
+  player->receive(sim::Channel::data, ping, kStart + milliseconds(200));
+  CHECK_EQUAL(0, arrivals(*player, kStart + seconds(2)).size());
+  player->receive(sim::Channel::data, ping, kStart + seconds(3));
+  player->advance(kStart + seconds(4));
+  Write write;
+  CHECK_TRUE(player->take(kStart + seconds(4), write));
+}
+
 TEST(SimPlayer, DriftSpeedsUpClockAndMeasurementAlike) {
   auto player = play("ldrobot", {}, {"drift=50000"}, false);
   const auto writes = arrivals(*player, kStart + seconds(10));

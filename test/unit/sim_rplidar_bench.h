@@ -9,9 +9,7 @@
 
 #include "test/sim/rplidar_model.h"
 
-namespace test {
-
-using namespace std::chrono_literals;
+namespace rplidar_test {
 
 inline sim::ByteVector bytes(std::initializer_list<unsigned> values) {
   sim::ByteVector out;
@@ -65,4 +63,4 @@ class RplidarBench : public Utest {
                         kInfo = bytes({0xA5, 0x50}), kHealth = bytes({0xA5, 0x52});
 };
 
-}  // namespace test
+}  // namespace rplidar_test

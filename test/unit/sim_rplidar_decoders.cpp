@@ -4,7 +4,7 @@
 
 #include "test/sim/room.h"
 
-namespace test {
+namespace rplidar_test {
 
 using sim::ByteVector;
 
@@ -153,4 +153,4 @@ std::vector<RplidarPoint> decode_rplidar(unsigned answer, const ByteVector& b,
   }
 }
 
-}  // namespace test
+}  // namespace rplidar_test

@@ -5,7 +5,7 @@
 
 #include "test/sim/device_model.h"
 
-namespace test {
+namespace rplidar_test {
 
 // One decoded sample.
 struct RplidarPoint {
@@ -22,4 +22,4 @@ unsigned field(const sim::ByteVector& b, std::size_t at, unsigned count);
 std::vector<RplidarPoint> decode_rplidar(unsigned answer, const sim::ByteVector& b,
                                          const sim::ByteVector& next);
 
-}  // namespace test
+}  // namespace rplidar_test

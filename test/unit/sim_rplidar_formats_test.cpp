@@ -184,3 +184,22 @@ TEST(SimRplidarFormats, FalsifiedPacketsAreSealedAgain) {
   falsify_packet(Answer::hq, reply, random);
   check_bytes(bytes({1, 2, 3}), reply);
 }
+
+TEST(SimRplidarFormats, FalsifyingKeepsHeadsAndAngles) {
+  sim::Random random(7);
+  std::array<std::uint32_t, kUltraDenseSamples> values{};
+  ByteVector capsule = ultra_dense_capsule({90 * 64, true}, 0x12345678, 0, values);
+  const ByteVector head(capsule.begin() + 2, capsule.begin() + 10);
+  falsify_packet(Answer::ultra_dense, capsule, random);
+  check_bytes(head, ByteVector(capsule.begin() + 2, capsule.begin() + 10));
+
+  ByteVector nodes = standard_node({true, 15, 5760, 4000});
+  const ByteVector second = standard_node({false, 15, 5824, 4000});
+  nodes.insert(nodes.end(), second.begin(), second.end());
+  const ByteVector before = nodes;
+  falsify_packet(Answer::standard, nodes, random);
+  check_bytes(head_of(before, 3), head_of(nodes, 3));
+  check_bytes(ByteVector(before.begin() + 5, before.begin() + 8),
+              ByteVector(nodes.begin() + 5, nodes.begin() + 8));
+  CHECK_FALSE(before == nodes);
+}

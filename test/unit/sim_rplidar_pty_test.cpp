@@ -16,9 +16,9 @@
 #include "test/unit/sim_rplidar_bench.h"
 #include "test/unit/sim_rplidar_decoders.h"
 
+using rplidar_test::bytes;
+using rplidar_test::check_bytes;
 using sim::ByteVector;
-using test::bytes;
-using test::check_bytes;
 
 TEST_GROUP(SimRplidarPty) {
   std::string link = "/tmp/lidard_sim_rplidar_" + std::to_string(::getpid());
@@ -82,7 +82,7 @@ TEST(SimRplidarPty, AClientAsksScansAndStops) {
   for (int i = 0; i < 8; ++i) {
     const ByteVector next = receive(132);
     LONGS_EQUAL(132, next.size());
-    LONGS_EQUAL(96, test::decode_rplidar(0x84, before, next).size());
+    LONGS_EQUAL(96, rplidar_test::decode_rplidar(0x84, before, next).size());
     before = next;
   }
   send(bytes({0xA5, 0x25}));

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <string>
 
+using rplidar_test::bytes;
+using rplidar_test::check_bytes;
 using sim::ByteVector;
-using test::bytes;
-using test::check_bytes;
 using namespace std::chrono_literals;
 
-TEST_GROUP_BASE(SimRplidarScan, test::RplidarBench){};
+TEST_GROUP_BASE(SimRplidarScan, rplidar_test::RplidarBench){};
 
 TEST(SimRplidarScan, ABadHealthRefusesScansUntilReset) {
   power_up({{"health", "2"}, {"banner", "off"}});
@@ -178,4 +178,12 @@ TEST(SimRplidarScan, AnEthernetModelSendsFortyStandardNodesTogether) {
   LONGS_EQUAL(200, out.frames[0].bytes.size());
   LONGS_EQUAL(40, out.scans[0].beams.size());
   CHECK_TRUE(out.frames[0].at == out.scans[0].beams[39].at);
+}
+
+TEST(SimRplidarScan, AResetForgetsHalfARequest) {
+  power_up({});
+  ask(bytes({0xA5, 0x40, 0xA5}));
+  run_for(1s);
+  check_bytes({}, ask(bytes({0x52})));
+  LONGS_EQUAL(10, ask(kHealth).size());
 }

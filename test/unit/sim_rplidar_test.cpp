@@ -1,12 +1,12 @@
 // What the simulated RPLIDAR answers, request by request.
 #include "test/unit/sim_rplidar_bench.h"
 
+using rplidar_test::bytes;
+using rplidar_test::check_bytes;
 using sim::ByteVector;
-using test::bytes;
-using test::check_bytes;
 using namespace std::chrono_literals;
 
-TEST_GROUP_BASE(SimRplidar, test::RplidarBench){};
+TEST_GROUP_BASE(SimRplidar, rplidar_test::RplidarBench){};
 
 TEST(SimRplidar, AnA1SaysWhoItIs) {
   power_up({});
@@ -176,4 +176,11 @@ TEST(SimRplidar, ARateThatNoRplidarReachesIsRefused) {
   const auto settings = sim::Settings::check(sim::rplidar::options(), {});
   CHECK_TRUE(static_cast<bool>(sim::rplidar::make({*settings, clock, 33.0, 1})));
   CHECK_FALSE(static_cast<bool>(sim::rplidar::make({*settings, clock, 34.0, 1})));
+}
+
+TEST(SimRplidar, AnAddressOfTheWrongLengthIsRefused) {
+  power_up({{"model", "S2E"}});
+  const ByteVector answer = ask(bytes({0xA5, 0x85, 8, 0xC0, 0xCC, 1, 0, 10, 0, 0, 5, 0x2A}));
+  LONGS_EQUAL(15, answer.size());
+  CHECK_TRUE(answer[11] != std::byte{});
 }

@@ -12,10 +12,10 @@
 #include "test/unit/sim_rplidar_decoders.h"
 
 using namespace std::chrono_literals;
+using rplidar_test::decode_rplidar;
+using rplidar_test::field;
+using rplidar_test::RplidarPoint;
 using sim::ByteVector;
-using test::decode_rplidar;
-using test::field;
-using test::RplidarPoint;
 
 TEST_GROUP(SimRplidarTruth) {
   sim::DeviceClock clock{1};
@@ -148,6 +148,24 @@ TEST(SimRplidarTruth, ZerosAreAddedAsConfigured) {
   DOUBLES_EQUAL(0.69, share_of_zeros(), 0.04);
 }
 
+TEST(SimRplidarTruth, AnUltraPredictionLeansOnTheNextMajorWhenItsOwnIsMissing) {
+  start({{"zeros", "50"}}, 3);
+  collect(5s);
+  // Of three samples the major is there in 1/2, the first prediction in 1/2 * 3/4, the second in
+  // 1/2 * 1/2; the room takes 10 degrees of each turn.
+  DOUBLES_EQUAL(1.0 - (0.5 + 0.375 + 0.25) / 3.0 * 350.0 / 360.0, share_of_zeros(), 0.01);
+}
+
+TEST(SimRplidarTruth, QualityIsNoValidityFlag) {
+  start({{"zeros", "30"}}, 0);
+  collect(1s);
+  for (const ByteVector& b : packets) {
+    const RplidarPoint point = decode_rplidar(0x81, b, b)[0];
+    const bool is_wall = sim::Room::range(-sim::radians(point.deg)) > 0.0;
+    LONGS_EQUAL(point.mm > 0.0 ? 47 : (is_wall ? 15 : 0), field(b, 0, 1) >> 2);
+  }
+}
+
 TEST(SimRplidarTruth, SamplesFollowEachOtherAtTheModesPeriod) {
   start({}, 3);
   const hal::Time started = now;
@@ -158,13 +176,13 @@ TEST(SimRplidarTruth, SamplesFollowEachOtherAtTheModesPeriod) {
       CHECK_TRUE(b.at == started + hal::Duration(127'000 * sample++));
 }
 
-TEST(SimRplidarTruth, SamplingFollowsTheCrystal) {
+TEST(SimRplidarTruth, SamplingFollowsTheCrystalWithoutRoundingAway) {
   clock.set_drift(now, 1000.0);
-  start({}, 3);
+  start({}, 0);
   const hal::Time started = now;
   collect(1s);
-  const double expected = 96.0 * 127e-6 * double(truth.size() - 1) / 1.001;
-  DOUBLES_EQUAL(expected, hal::to_seconds(truth.back().beams[0].at - started), 1e-6);
+  const double expected = 508e-6 * double(truth.size() - 1) / 1.001;
+  DOUBLES_EQUAL(expected, hal::to_seconds(truth.back().beams[0].at - started), 3e-9);
 }
 
 TEST(SimRplidarTruth, TheRotorTurnsAtTheConfiguredSpeed) {

@@ -149,6 +149,10 @@ TEST(UdpPort, CountsWhatTheKernelDropped) {
   LONGS_EQUAL(101 - log.chunks, log.lost);
   LONGS_EQUAL(log.lost, opened.stats().lost_datagrams);
   CHECK_TRUE(log.lost > 0);
+  const std::uint32_t told = log.lost;
+  peer.send(opened, "!");
+  CHECK_TRUE(real.run_until([&] { return log.text.size() == kept + 4; }));
+  LONGS_EQUAL(told, log.lost);
 }
 
 TEST(UdpPort, TellsTheBufferItWasGrantedAndHowToGetMore) {

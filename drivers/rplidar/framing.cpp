@@ -1,0 +1,146 @@
+#include "drivers/rplidar/framing.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "drivers/wire.h"
+
+namespace drivers {
+namespace {
+
+using rplidar::Answer;
+using rplidar::Format;
+
+constexpr std::size_t kDescriptor = 7, kNode = 5;
+constexpr std::uint32_t kLoop = 1u << 30;
+// A quarter of all offsets look like a node: a run of this many is needed to trust one.
+constexpr std::size_t kRun = 5;
+constexpr std::string_view kBanner = "RP LIDAR System.\r\n";
+constexpr std::uint16_t kRP = 'R' | 'P' << 8;  // no measurement begins so
+constexpr std::size_t kMostBanner = 128;
+
+// Length of the reply that has this descriptor, or kNotAFrame. Strict, since a capsule may begin
+// with A5 5A too.
+std::size_t length_of(std::uint32_t length, unsigned type) {
+  const std::size_t whole = kDescriptor + length;
+  if (const Format* const format = rplidar::find_format(type)) {
+    return length == (format->bytes | kLoop) ? kDescriptor : kNotAFrame;
+  }
+  switch (type) {
+    case 0x04:
+      return length == 20 ? whole : kNotAFrame;
+    case 0x06:
+      return length == 3 ? whole : kNotAFrame;
+    case 0x14:
+      return length == 15 ? whole : kNotAFrame;
+    case 0x15:
+    case 0xFF:
+      return length == 4 ? whole : kNotAFrame;
+    case 0x20:
+    case 0x21:
+      return length <= 128 ? whole : kNotAFrame;
+    default:
+      return kNotAFrame;
+  }
+}
+
+std::size_t measure_banner(Bytes b) {
+  int lines = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const char c = static_cast<char>(b[i]);
+    if (i < kBanner.size() ? c != kBanner[i] : (c < ' ' || c > '~') && c != '\r' && c != '\n') {
+      return kNotAFrame;
+    }
+    if (i == kMostBanner) return kNotAFrame;
+    lines += c == '\n';
+    if (lines == 3) return i + 1;
+  }
+  return kNeedMore;
+}
+
+}  // namespace
+
+std::size_t RplidarFraming::measure(Bytes b, bool last) {
+  const unsigned first = wire::u8(b, 0);
+  if (b.size() < 2 ? first == 'R' : wire::u16(b, 0) == kRP) {
+    const std::size_t banner = measure_banner(b);
+    if (banner != kNotAFrame) return banner;
+  }
+  if (first == 0xA5 && (b.size() < 2 || wire::u8(b, 1) == 0x5A)) {
+    if (b.size() < kDescriptor) return kNeedMore;
+    const std::size_t reply = length_of(wire::u32(b, 2), wire::u8(b, 6));
+    if (reply != kNotAFrame) return reply;
+  }
+  if (!format_) return kNotAFrame;
+  if (format_->answer == Answer::standard) return measure_node(b, last);
+  if (b.size() < 2) return kNeedMore;
+  return rplidar::may_start(*format_, b) ? format_->bytes : kNotAFrame;
+}
+
+std::size_t RplidarFraming::measure_node(Bytes b, bool last) {
+  if (b.size() < kNode) return kNeedMore;
+  if (aligned_ != Aligned::no && rplidar::may_start(*format_, b)) {
+    const double deg = rplidar::angle_of(*format_, b);
+    if (aligned_ == Aligned::yes && (node_deg_ < 0 || goes_on(node_deg_, deg))) return kNode;
+    // Lost bytes move the angle or the alignment: what follows tells which.
+    const std::size_t run = measure_run(b, last, false);
+    if (run != kNotAFrame) return run;
+  }
+  aligned_ = Aligned::no;
+  return measure_run(b, last, true);
+}
+
+// A node, if it begins a run of good ones. At the end of all bytes a shorter run has to do.
+std::size_t RplidarFraming::measure_run(Bytes b, bool last, bool by_angle) const {
+  double before = -1;
+  for (std::size_t i = 0; i < kRun; ++i, b = b.subspan(kNode)) {
+    if (b.size() < kNode) {
+      if (!last) return kNeedMore;
+      return i >= 2 || node_deg_ < 0 || !by_angle ? kNode : kNotAFrame;
+    }
+    const double deg = rplidar::angle_of(*format_, b);
+    const bool plausible = deg <= rplidar::kFullTurn && (before < 0 || goes_on(before, deg));
+    if (!rplidar::may_start(*format_, b) || (by_angle && !plausible)) return kNotAFrame;
+    before = deg;
+  }
+  return kNode;
+}
+
+// Angles of nodes grow, but each is corrected by its distance: one in eight goes back a little.
+bool RplidarFraming::goes_on(double from_deg, double to_deg) const {
+  const double turned = std::remainder(to_deg - from_deg, rplidar::kFullTurn);
+  return turned > -20 && turned < 30;
+}
+
+bool RplidarFraming::intact(Bytes frame) {
+  if (frame.size() > kBanner.size() && wire::u16(frame, 0) == kRP)
+    return accept(frame, Part::banner);
+  const bool descriptor = wire::u8(frame, 0) == 0xA5 && wire::u8(frame, 1) == 0x5A &&
+                          frame.size() >= kDescriptor &&
+                          length_of(wire::u32(frame, 2), wire::u8(frame, 6)) == frame.size();
+  if (descriptor) {
+    const bool loop = rplidar::find_format(wire::u8(frame, 6)) != nullptr;
+    return accept(frame, loop ? Part::loop : Part::reply);
+  }
+  if (!rplidar::is_intact(*format_, frame)) {
+    damaged_ = true;
+    return false;
+  }
+  return accept(frame, Part::measurement);
+}
+
+bool RplidarFraming::accept(Bytes frame, Part part) {
+  part_ = part;
+  saw_damage_ = std::exchange(damaged_, false);
+  if (part == Part::loop) {
+    format_ = rplidar::find_format(wire::u8(frame, 6));
+    aligned_ = Aligned::yes;
+    node_deg_ = -1;
+  } else if (part == Part::measurement && format_->answer == Answer::standard) {
+    aligned_ = Aligned::yes;
+    node_deg_ = rplidar::angle_of(*format_, frame);
+  }
+  return true;
+}
+
+}  // namespace drivers

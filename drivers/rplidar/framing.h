@@ -1,0 +1,50 @@
+// What an RPLIDAR sends: replies, measurements and, when it resets, an ASCII banner.
+//
+// Descriptor, 7 bytes: A5 5A | u32 {length:30, loop:2} | u8 type. A single reply is a descriptor
+// and its payload, one frame. After a loop descriptor, a frame of its own, measurements follow
+// without headers until STOP. Source: rplidar_sdk 2.1.0, section 3 of its protocol.
+// Banner: "RP LIDAR System.\r\n" and two more lines (A1M8: 64 bytes).
+#pragma once
+
+#include "drivers/rplidar/formats.h"
+
+namespace drivers {
+
+class RplidarFraming {
+ public:
+  static constexpr std::size_t kMaxFrame = rplidar::kMostBytes;
+  enum class Part : std::uint8_t { reply, loop, banner, measurement };
+
+  // Bytes that begin in mid-stream are measurements of type `answer`, until a descriptor comes.
+  explicit RplidarFraming(unsigned answer) : format_(rplidar::find_format(answer)) {}
+  // A device that will be asked: whatever comes before a descriptor is garbage.
+  void forget() { *this = RplidarFraming(0); }
+
+  std::size_t measure(Bytes b) { return measure(b, false); }
+  std::size_t measure_last(Bytes b) { return measure(b, true); }
+  bool intact(Bytes frame);
+
+  // Of the frame that was found intact last.
+  Part part() const { return part_; }
+  // What measurements are now; null when not known.
+  const rplidar::Format* format() const { return format_; }
+  // Something looked like a measurement since the frame before, and its checksum did not agree.
+  bool saw_damage() const { return saw_damage_; }
+
+ private:
+  std::size_t measure(Bytes b, bool last);
+  std::size_t measure_node(Bytes b, bool last);
+  std::size_t measure_run(Bytes b, bool last, bool by_angle) const;
+  bool goes_on(double from_deg, double to_deg) const;
+  bool accept(Bytes frame, Part part);
+
+  const rplidar::Format* format_;
+  Part part_ = Part::reply;
+  bool damaged_ = false, saw_damage_ = false;
+  // Standard nodes: does one begin where the frame before ended? A recording may well begin with
+  // a whole one.
+  enum class Aligned : std::uint8_t { no, perhaps, yes } aligned_ = Aligned::perhaps;
+  double node_deg_ = -1;  // of the newest node; -1: none yet
+};
+
+}  // namespace drivers

@@ -1,0 +1,126 @@
+#include "drivers/rplidar/measurement.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drivers::rplidar {
+namespace {
+
+constexpr double kFastestHz = 100;      // no device turns faster
+constexpr double kLongestTurnUs = 4e5;  // nor slower, while it measures
+
+bool is_capsule(const Format& format) {
+  return format.answer != Answer::standard && format.answer != Answer::hq;
+}
+
+// A loss of one frame doubles the step from frame to frame. Nodes jitter, and come in groups of
+// 40 where datagrams get lost.
+double most_turn(const Format& format, double usual) {
+  return format.answer == Answer::standard ? 20 : 1.5 * usual + 0.5;
+}
+
+}  // namespace
+
+void Measurement::begin(double sample_us) {
+  sample_us_ = sample_us;
+  start_ = last_beam_ = -1;
+  usual_turn_ = 0;
+  doubted_ = holds_ = false;
+}
+
+Decoded Measurement::take(const Format& format, const Frame& frame, bool damaged) {
+  const double start = angle_of(format, frame.bytes);
+  if (start > kFullTurn) {
+    holds_ = false;
+    return Decoded::undecodable();
+  }
+  if (is_capsule(format) && has_start_flag(format, frame.bytes)) begin(sample_us_);
+  double turned = start_ < 0 ? 0 : std::fmod(start - start_ + kFullTurn, kFullTurn);
+  if (format.answer == Answer::standard && turned > kFullTurn - 20) turned -= kFullTurn;
+
+  samples_ += start_ < 0
+                  ? static_cast<std::int64_t>(format.samples)
+                  : frames_since(format, frame, turned) * static_cast<std::int64_t>(format.samples);
+  const bool is_next = start_ >= 0 && follows(format, frame, turned, damaged);
+  start_ = start;
+
+  if (format.answer == Answer::standard) {
+    beams_[0] = decode_node(frame.bytes);
+    return slice(format, has_start_flag(format, frame.bytes), samples_, frame.last_at);
+  }
+  if (format.answer == Answer::hq) {
+    const bool starts_turn = decode_hq(frame.bytes, beams_);
+    return slice(format, starts_turn, samples_, frame.last_at);
+  }
+  const Decoded decoded = holds_ && is_next ? release(format, frame.bytes, turned) : Decoded{};
+  hold(frame);
+  return decoded;
+}
+
+// Is this frame the direct successor of the one before? Bytes between them need not be a lost
+// frame; a step of the angle that is too large is one. Two such steps in a row are the motor's.
+bool Measurement::follows(const Format& format, const Frame& frame, double turned, bool damaged) {
+  const double frame_s = static_cast<double>(format.samples) * sample_us(format) * 1e-6;
+  if (turned > kFullTurn * kFastestHz * frame_s) return false;
+
+  const bool known = usual_turn_ > 0;
+  const bool strange =
+      known ? turned > most_turn(format, usual_turn_) : frame.skipped > 0 && damaged;
+  const bool believed = !strange || doubted_;
+  doubted_ = !believed;
+  if (format.answer == Answer::standard) {
+    if (!strange) usual_turn_ = known ? usual_turn_ + (turned - usual_turn_) / 64 : turned;
+  } else if (believed || !known) {
+    usual_turn_ = turned;
+  }
+  return believed && frame.skipped < format.bytes;
+}
+
+// Counts this frame and those that were lost before it.
+std::int64_t Measurement::frames_since(const Format& format, const Frame& frame,
+                                       double turned) const {
+  const double frame_us = static_cast<double>(format.samples) * sample_us(format);
+  const bool lost = frame.skipped > 0 || turned > most_turn(format, usual_turn_);
+  if (!lost) return 1;
+  const double frames = usual_turn_ > 0 ? turned / usual_turn_
+                                        : 1.0 + static_cast<double>(frame.skipped / format.bytes);
+  return std::llround(std::clamp(frames, 1.0, std::max(1.0, kLongestTurnUs / frame_us)));
+}
+
+Decoded Measurement::release(const Format& format, Bytes next, double turned) {
+  const Bytes capsule = Bytes(held_).first(held_size_);
+  const double step = turned / static_cast<double>(format.samples);
+  const double first = angle_of(format, capsule), last = first + turned - step;
+  decode_capsule(format, capsule, next, step, beams_);
+  const bool starts_turn = first < last_beam_ || last >= kFullTurn;
+  last_beam_ = std::fmod(last, kFullTurn);
+  return slice(format, starts_turn, held_samples_, held_arrival_);
+}
+
+void Measurement::hold(const Frame& frame) {
+  std::ranges::copy(frame.bytes, held_.begin());
+  held_size_ = frame.bytes.size();
+  held_samples_ = samples_;
+  held_arrival_ = frame.last_at;
+  holds_ = true;
+}
+
+// The last beam ends the frame; `samples` were counted until then.
+Decoded Measurement::slice(const Format& format, bool starts_turn, std::int64_t samples,
+                           hal::Time arrival) const {
+  const double sample_ns = sample_us(format) * 1e3;
+  const auto step = hal::Duration(std::llround(sample_ns));
+  const auto beams = std::span(beams_).first(format.samples);
+  const Timing timing{.source = Timing::Source::counter,
+                      .raw_ns = std::llround(static_cast<double>(samples) * sample_ns),
+                      .arrival = arrival,
+                      .bytes = format.bytes,
+                      .to_first = -step * (static_cast<std::int64_t>(format.samples) - 1)};
+  return Decoded::of(ScanSlice{.step = step,
+                               .starts_turn = starts_turn,
+                               .has_intensity = format.has_quality,
+                               .beams = beams},
+                     timing);
+}
+
+}  // namespace drivers::rplidar

@@ -1,0 +1,47 @@
+// Makes slices of RPLIDAR measurements: a capsule needs its successor, and time is counted.
+#pragma once
+
+#include "drivers/decoded.h"
+#include "drivers/rplidar/formats.h"
+
+namespace drivers::rplidar {
+
+class Measurement {
+ public:
+  // `sample_us`: between two samples; 0: as usual for the format.
+  explicit Measurement(double sample_us) : sample_us_(sample_us) {}
+
+  // A measurement was started: what came before has nothing to do with what comes now.
+  void begin(double sample_us);
+  // The next frame of the running measurement. A capsule is decoded when the one after it comes,
+  // and is dropped when that is not its successor. `damaged`: a damaged frame came before.
+  Decoded take(const Format&, const Frame&, bool damaged);
+
+ private:
+  bool follows(const Format&, const Frame&, double turned, bool damaged);
+  std::int64_t frames_since(const Format&, const Frame&, double turned) const;
+  Decoded release(const Format&, Bytes next, double turned);
+  void hold(const Frame&);
+  Decoded slice(const Format&, bool starts_turn, std::int64_t samples, hal::Time arrival) const;
+  double sample_us(const Format& format) const {
+    return sample_us_ > 0 ? sample_us_ : format.sample_us;
+  }
+
+  double sample_us_;
+  std::int64_t samples_ = 0;  // measured until the end of the newest frame, lost ones included
+  // Nominal angles in degrees, clockwise; -1: none yet.
+  double start_ = -1;      // of the newest frame
+  double last_beam_ = -1;  // of the newest capsule that was decoded
+  double usual_turn_ = 0;  // from one frame to the next; 0: not known yet
+  bool doubted_ = false;   // the newest step was not believed
+
+  bool holds_ = false;  // a capsule that waits for its successor:
+  std::array<std::byte, kMostCapsuleBytes> held_{};
+  std::size_t held_size_ = 0;
+  std::int64_t held_samples_ = 0;
+  hal::Time held_arrival_{};
+
+  std::array<Beam, kMostSamples> beams_{};
+};
+
+}  // namespace drivers::rplidar

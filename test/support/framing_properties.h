@@ -1,0 +1,113 @@
+// What must hold for every device's framing, whatever arrives. A framing is an object: each run
+// gets a copy of `fresh`, which knows what a device in the middle of its stream would know.
+#pragma once
+
+#include "test/support/harness.h"
+
+#include <random>
+#include <vector>
+
+#include "drivers/framer.h"
+
+namespace test {
+
+using Stream = std::vector<std::byte>;
+
+inline void append(Stream& stream, hal::Bytes bytes) {
+  stream.insert(stream.end(), bytes.begin(), bytes.end());
+}
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {
+    UT_PRINT(StringFromFormat("seed %u", seed).asCharString());
+  }
+  unsigned below(std::size_t n) { return static_cast<unsigned>(engine_() % n); }
+  std::byte byte() { return static_cast<std::byte>(below(256)); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+struct Cut {
+  std::vector<Stream> frames;
+  drivers::FramerStats stats;
+  std::size_t pending = 0;
+
+  std::size_t of(const std::vector<Stream>& wanted) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        frames, [&](const Stream& f) { return std::ranges::find(wanted, f) != wanted.end(); }));
+  }
+};
+
+// `split`: reads of 1 to `most` bytes; null: one read.
+template <drivers::Framing F>
+Cut cut(F framing, const Stream& stream, Random* split = nullptr, unsigned most = 97) {
+  drivers::StreamFramer<F> framer;
+  Cut out;
+  const auto keep = [&](const drivers::Frame& f) {
+    out.frames.emplace_back(f.bytes.begin(), f.bytes.end());
+  };
+  for (std::size_t at = 0; at < stream.size();) {
+    const std::size_t wanted = split ? 1 + split->below(most) : stream.size();
+    const std::size_t n = std::min(wanted, stream.size() - at);
+    framer.feed(framing, {std::span(stream).subspan(at, n), hal::Time{}}, keep);
+    at += n;
+  }
+  framer.finish(framing, keep);
+  out.stats = framer.stats();
+  out.pending = framer.pending();
+  LONGS_EQUAL(stream.size(), out.stats.bytes);
+  LONGS_EQUAL(out.stats.bytes, out.stats.frame_bytes + out.stats.garbage_bytes + out.pending);
+  return out;
+}
+
+// Frames between 0 to 64 random bytes, false starts and torn frames. However it is split, the
+// same comes out, and a good frame is hidden only by a false one: by garbage whose check agreed.
+template <drivers::Framing F>
+void check_garbage_and_splits(const F& fresh, const std::vector<Stream>& good, unsigned seed = 77) {
+  Random random(seed);
+  for (int round = 0; round < 100; ++round) {
+    Stream stream;
+    for (const Stream& frame : good) {
+      for (unsigned n = random.below(65); n > 0; --n) stream.push_back(random.byte());
+      if (random.below(4) == 0) stream.push_back(frame[0]);
+      if (random.below(4) == 0) append(stream, hal::Bytes(frame).first(random.below(frame.size())));
+      append(stream, frame);
+    }
+    stream.insert(stream.end(), 2 * F::kMaxFrame, std::byte{0});  // push everything through
+    const Cut whole = cut(fresh, stream);
+    const std::size_t found = whole.of(good);
+    CHECK_TRUE(good.size() <= found + (whole.frames.size() - found));
+    CHECK_TRUE(cut(fresh, stream, &random, 1).frames == whole.frames);
+    CHECK_TRUE(cut(fresh, stream, &random).frames == whole.frames);
+  }
+}
+
+// Every way to tear a frame, then a whole one of the same length: it comes out at once.
+template <drivers::Framing F>
+void check_torn_frames(const F& fresh, const Stream& torn, const Stream& good) {
+  for (std::size_t n = 1; n < torn.size(); ++n) {
+    Stream stream(torn.begin(), torn.begin() + static_cast<std::ptrdiff_t>(n));
+    append(stream, good);
+    LONGS_EQUAL(1, cut(fresh, stream).of({good}));
+  }
+}
+
+// Every bit of a frame turned over: it is not accepted, and its neighbours do not suffer.
+template <drivers::Framing F>
+void check_bit_flips(const F& fresh, const Stream& frame, const Stream& before,
+                     const Stream& after) {
+  for (std::size_t bit = 0; bit < 8 * frame.size(); ++bit) {
+    Stream stream = before, flipped = frame;
+    flipped[bit / 8] ^= std::byte{1} << (bit % 8);
+    append(stream, flipped);
+    append(stream, after);
+    stream.insert(stream.end(), 2 * F::kMaxFrame, std::byte{0});
+    const Cut result = cut(fresh, stream);
+    LONGS_EQUAL(2, result.frames.size());
+    LONGS_EQUAL(2, result.of({before, after}));
+  }
+}
+
+}  // namespace test
