@@ -282,6 +282,11 @@ TEST(LiveOrder, TellsTheMaxWaitThatWouldHaveSufficed) {
   add(kLidar, zero + 8ms);
   check(kLidar, &QueueStats::late, 2);
   CHECK_TRUE(queue.stats(kLidar).would_have_sufficed == 43ms);
+  add(kLidar, zero + 8ms);
+  add(kLidar, zero + 6ms);  // a step back is not lateness
+  check(kLidar, &QueueStats::duplicate, 1);
+  check(kLidar, &QueueStats::backward, 1);
+  CHECK_TRUE(queue.stats(kLidar).would_have_sufficed == 43ms);
   add(kLidar, zero + 11ms);
   check(kLidar, &QueueStats::held, 1);
 }
