@@ -9,6 +9,9 @@
 namespace app {
 namespace {
 
+// Figures tell the fastest turn; a pause as short as that is no end of a cloud.
+constexpr hal::Duration kShortestTurn = std::chrono::milliseconds(100);
+
 collation::CloudOptions cloud_options(const config::Sensor& sensor,
                                       const config::SensorPlan& plan) {
   const drivers::Figures figures = sensor.driver->figures(sensor.options, sensor.baud);
@@ -21,7 +24,7 @@ collation::CloudOptions cloud_options(const config::Sensor& sensor,
   options.max_range = static_cast<float>(sensor.max_range);
   options.emit = static_cast<collation::Emit>(sensor.emit.by);
   options.subdivisions = sensor.emit.subdivisions;
-  options.turn = hal::from_seconds(1 / figures.turns_hz);
+  options.turn = std::max(kShortestTurn, hal::from_seconds(1 / figures.turns_hz));
   options.slice_is_turn = plan.whole_turns;
   return options;
 }
