@@ -45,11 +45,14 @@ TEST(SystemCommands, WrongUsageIs64AndNamesTheArgument) {
   CHECK_TEXT(contains(unknown.err, "--conifg"), unknown.err.c_str());
   const Ran without = lidard({"--config"});
   LONGS_EQUAL(64, without.status);
-  CHECK_TEXT(contains(without.err, "--config"), without.err.c_str());
+  CHECK_TEXT(contains(without.err, "--config wants a FILE"), without.err.c_str());
 
   const Ran command = bench.lidarctl({"observe"});
   LONGS_EQUAL(64, command.status);
-  CHECK_TEXT(contains(command.err, "observe"), command.err.c_str());
+  CHECK_TEXT(contains(command.err, "unknown command 'observe'"), command.err.c_str());
+  const Ran typed = bench.lidarctl({"moniter"});
+  LONGS_EQUAL(64, typed.status);
+  CHECK_TEXT(contains(typed.err, "did you mean 'monitor'"), typed.err.c_str());
   const Ran option = bench.lidarctl({"status", "--jsno"});
   LONGS_EQUAL(64, option.status);
   CHECK_TEXT(contains(option.err, "--jsno"), option.err.c_str());
