@@ -116,7 +116,7 @@ bool DemoBench::all_stream(StreamReader& stream) const {
 }
 
 std::string DemoBench::verify(std::vector<std::string> more) {
-  std::vector<std::string> arguments{"monitor", "--socket", socket(), "--for",
+  std::vector<std::string> arguments{"monitor", "--socket", socket(),  "--for",
                                      "3",       "--verify", "--lines", "0"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   Ran ran{};

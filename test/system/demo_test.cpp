@@ -31,8 +31,8 @@ TEST_GROUP(SystemDemo) {
                               bench.file("node"), {}, Seconds(45));
     if (ran.status == 77) return test::note("%s", ran.out.c_str());
     LONGS_EQUAL_TEXT(0, ran.status, (ran.out + ran.err).c_str());
-    for (const char* const topic : {"/rear/points", "/rear/scan", "/side/points", "/imu/imu",
-                                    "/tf_static", "/diagnostics"}) {
+    for (const char* const topic :
+         {"/rear/points", "/rear/scan", "/side/points", "/imu/imu", "/tf_static", "/diagnostics"}) {
       CHECK_TEXT(contains(ran.out, topic), (std::string(topic) + ran.out).c_str());
     }
   }
@@ -78,8 +78,7 @@ TEST(SystemDemo, ARecordingIsAnMcapFileThatOtherReadersRead) {
 
 TEST(SystemDemo, ARecordingThatASignalEndsIsWhole) {
   const std::string file = bench.file("out.mcap");
-  const auto record =
-      bench.start_lidarctl("record", {"record", "--socket", bench.socket(), file});
+  const auto record = bench.start_lidarctl("record", {"record", "--socket", bench.socket(), file});
   CHECK(test::wait_for([&] { return test::read_file(file).size() > 100'000; }));
   record->signal(SIGINT);
   LONGS_EQUAL(0, record->wait().value_or(-1));
@@ -88,8 +87,7 @@ TEST(SystemDemo, ARecordingThatASignalEndsIsWhole) {
 
 TEST(SystemDemo, ARecordingOutlivesTheDaemonWhole) {
   const std::string file = bench.file("out.mcap");
-  const auto record =
-      bench.start_lidarctl("record", {"record", "--socket", bench.socket(), file});
+  const auto record = bench.start_lidarctl("record", {"record", "--socket", bench.socket(), file});
   CHECK(test::wait_for([&] { return test::read_file(file).size() > 100'000; }));
   bench.daemon->signal(SIGTERM);
   LONGS_EQUAL(0, bench.daemon->wait().value_or(-1));

@@ -7,7 +7,6 @@
 
 #include <csignal>
 
-
 #include "hal/unique_fd.h"
 #include "test/support/harness.h"
 #include "test/system/bench.h"
@@ -46,8 +45,7 @@ TEST(SystemErrors, AForbiddenPortNamesOwnerGroupModeAndTheRule) {
     test::note("skipped: 'nobody' may not enter the build directory");
     return;
   }
-  CHECK_TEXT(test::wait_for([&] { return contains(daemon.err(), "owner"); }),
-             daemon.err().c_str());
+  CHECK_TEXT(test::wait_for([&] { return contains(daemon.err(), "owner"); }), daemon.err().c_str());
   const std::string log = daemon.err();
   test::note("%s", log.c_str());
   CHECK_TEXT(contains(log, bench.file("rear") + ": owner root, group "), log.c_str());
@@ -120,9 +118,8 @@ TEST(SystemErrors, ASocketLeftBehindByAKilledDaemonIsReplaced) {
 }
 
 TEST(SystemErrors, ASocketDirectoryThatIsMissingIsNamed) {
-  test::write_file(bench.file("lost.yaml"),
-                   "stream: {unix: " + bench.file("missing/stream.sock") + "}\nsensors:\n" +
-                       bench.serial("rear", "ldrobot"));
+  test::write_file(bench.file("lost.yaml"), "stream: {unix: " + bench.file("missing/stream.sock") +
+                                                "}\nsensors:\n" + bench.serial("rear", "ldrobot"));
   const Ran ran = bench.lidard_fails(bench.file("lost.yaml"));
   LONGS_EQUAL(1, ran.status);
   CHECK_TEXT(contains(ran.err, "there is no directory " + bench.file("missing")), ran.err.c_str());

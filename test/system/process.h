@@ -58,7 +58,7 @@ struct Ran {
   std::string out, err;
   Seconds took;
 };
-Ran run(std::vector<std::string> command, const std::string& output,
-        std::optional<uid_t> uid = {}, Seconds within = Seconds(30));
+Ran run(std::vector<std::string> command, const std::string& output, std::optional<uid_t> uid = {},
+        Seconds within = Seconds(30));
 
 }  // namespace test

@@ -31,7 +31,9 @@ class StreamReader final : private hal::mcap::RecordSink {
 
   // Takes what comes until `done` or the time is over; true when `done`.
   bool read_until(const std::function<bool()>& done, Seconds within = kEventWithin);
-  void read_for(Seconds time) { read_until([] { return false; }, time); }
+  void read_for(Seconds time) {
+    read_until([] { return false; }, time);
+  }
 
   bool has_ended() const { return ended_; }
   bool ended_between_records() const { return ended_ && reader_.partial() == 0; }
