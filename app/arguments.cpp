@@ -24,7 +24,12 @@ Arguments parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if ((argument == "-c" || argument == "--config") && i + 1 < argc) {
+    if (argument == "-c" || argument == "--config") {
+      if (i + 1 == argc) {
+        std::fprintf(stderr, "lidard: %s wants a FILE; see lidard --help\n", argv[i]);
+        arguments.exit_status = kUsage;
+        return arguments;
+      }
       arguments.config = argv[++i];
     } else if (argument.starts_with("--config=")) {
       arguments.config = argument.substr(9);

@@ -180,12 +180,13 @@ void Daemon::set_offset() {
 }
 
 void Daemon::record(hal::RawKind kind, hal::Time at, std::int64_t value) {
-  if (capture_ && !stopping_) capture_->on_record({.kind = kind, .at = at, .value = value});
+  if (capture_) capture_->on_record({.kind = kind, .at = at, .value = value});
 }
 
 // What a device is told at its end takes time, and no device may hold the end up.
 void Daemon::stop_devices() {
   stopping_ = true;
+  if (capture_) capture_->stop();
   notifier_.send("STOPPING=1");
   station_.stop(clock_.now());
   if (!station_.pipeline().stopped()) {

@@ -1,6 +1,7 @@
 // lidarctl decode: recorded bytes of one port in, JSON lines out.
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -16,6 +17,7 @@ using Json = nlohmann::ordered_json;
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Failure(kNoInput, path + ": cannot be opened: " + std::strerror(errno));
+  if (std::filesystem::is_directory(path)) throw Failure(kNoInput, path + ": is a directory");
   std::string content{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw Failure(kNoInput, path + ": cannot be read");
   return content;
