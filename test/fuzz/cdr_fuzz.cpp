@@ -1,0 +1,76 @@
+// Any bytes as each of the messages that are read back. What was read is written again alike.
+#include <cstdlib>
+#include <vector>
+
+#include "app/messages.h"
+
+namespace {
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+std::size_t length(std::string_view text) {
+  std::size_t sum = 0;
+  for (const char c : text) sum += c != 0;
+  return sum;
+}
+
+void read_diagnostics(hal::Bytes input) {
+  app::DiagnosticReader reader(input);
+  std::size_t seen = length(reader.header().frame);
+  while (const auto status = reader.next_status()) {
+    seen += length(status->name) + length(status->message) + length(status->hardware_id);
+    while (const auto pair = reader.next_value()) seen += length(pair->key) + length(pair->value);
+  }
+  must(seen <= input.size());
+}
+
+void read_transforms(hal::Bytes input) {
+  app::TransformReader reader(input);
+  std::size_t seen = 0;
+  while (const auto transform = reader.next()) {
+    seen += length(transform->header.frame) + length(transform->child_frame);
+  }
+  must(seen <= input.size());
+}
+
+void read_points(hal::Bytes input) {
+  const auto cloud = app::decode_point_cloud(input);
+  if (!cloud) return;
+  std::vector<std::byte> out(
+      app::point_cloud_size(cloud->points.size(), cloud->header.frame.size()));
+  must(app::encode(*cloud, out) <= out.size());
+  const auto again = app::decode_point_cloud(out);
+  must(again && again->points.size() == cloud->points.size());
+}
+
+void read_scan(hal::Bytes input) {
+  const auto scan = app::decode_laser_scan(input);
+  if (!scan) return;
+  must(scan->intensities.empty() || scan->intensities.size() == scan->ranges.size());
+  std::vector<std::byte> out(app::laser_scan_size(scan->ranges.size(), scan->header.frame.size()));
+  must(app::encode(*scan, out) <= out.size());
+  must(app::decode_laser_scan(out).has_value());
+}
+
+void read_imu(hal::Bytes input) {
+  const auto imu = app::decode_imu(input);
+  if (!imu) return;
+  std::vector<std::byte> out(app::imu_size(imu->header.frame.size()));
+  must(app::encode(*imu, out) <= out.size());
+  const auto again = app::decode_imu(out);
+  must(again && again->orientation.has_value() == imu->orientation.has_value());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const hal::Bytes input = std::as_bytes(std::span(data, size));
+  read_diagnostics(input);
+  read_transforms(input);
+  read_points(input);
+  read_scan(input);
+  read_imu(input);
+  return 0;
+}
