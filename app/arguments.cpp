@@ -15,7 +15,8 @@ constexpr const char* kHelp =
     "  -h, --help         this text\n"
     "      --version      the version\n\n"
     "`lidarctl check FILE` examines a configuration; `lidarctl status` shows a running lidard.\n"
-    "Exit status: 0 ended by a signal, 1 could not start, 64 wrong usage, 78 wrong configuration.\n";
+    "Exit status: 0 ended by a signal, 1 could not start, 64 wrong usage, 78 wrong "
+    "configuration.\n";
 
 }  // namespace
 

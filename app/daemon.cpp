@@ -155,15 +155,15 @@ void Daemon::on_tick(hal::Time now) {
   station_.on_tick(now);
   const std::size_t streaming = station_.streaming();
   if (streaming == std::exchange(told_streaming_, streaming)) return;
-  notifier_.send(hal::Text<64>::of("STATUS=%zu of %zu sensors stream", streaming,
-                                   stack_.sensors.size())
-                     .c_str());
+  notifier_.send(
+      hal::Text<64>::of("STATUS=%zu of %zu sensors stream", streaming, stack_.sensors.size())
+          .c_str());
 }
 
 void Daemon::on_signal(int signal) {
   if (signal == SIGTERM || signal == SIGINT) return loop_.stop();
-  log_.write(hal::Severity::notice, "signal %d is not acted upon: restart to take a new configuration",
-             signal);
+  log_.write(hal::Severity::notice,
+             "signal %d is not acted upon: restart to take a new configuration", signal);
 }
 
 void Daemon::update_offset() {

@@ -26,7 +26,7 @@ class RawCapture final : public hal::Tap {
   ~RawCapture();
 
   void on_record(const hal::RawRecord&) override;
-  void flush();               // at the end of a pass
+  void flush();                    // at the end of a pass
   void end(hal::Duration within);  // the child gets the rest and closes the file
 
   // Records that the child was too slow for: the capture has a hole there.

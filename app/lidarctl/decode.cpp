@@ -68,8 +68,8 @@ Json or_null(const std::optional<T>& value) {
 Json to_json(const drivers::ScanSlice& slice) {
   Json beams = Json::array();
   for (const drivers::Beam& beam : slice.beams) {
-    beams.push_back({beam.angle, beam.range,
-                     slice.has_intensity ? Json(beam.intensity) : Json(nullptr)});
+    beams.push_back(
+        {beam.angle, beam.range, slice.has_intensity ? Json(beam.intensity) : Json(nullptr)});
   }
   return {{"type", "scan"},
           {"first_ns", hal::to_ns(slice.first)},
@@ -148,9 +148,9 @@ void decode(const Arguments& arguments) {
   for (std::size_t at = 0; at < bytes.size(); at += kRead) {
     const auto part = std::span(bytes).subspan(at, std::min(kRead, bytes.size() - at));
     const std::size_t last = at + part.size() - 1;
-    const auto last_at = hal::from_ns(baud > 0 ? static_cast<std::int64_t>(std::llround(
-                                                     static_cast<double>(last) * 1e10 / baud))
-                                               : 0);
+    const auto last_at = hal::from_ns(
+        baud > 0 ? static_cast<std::int64_t>(std::llround(static_cast<double>(last) * 1e10 / baud))
+                 : 0);
     decoder->feed({.bytes = part, .last_at = last_at, .per_byte = per_byte});
   }
   decoder->finish();
@@ -163,7 +163,8 @@ void add_decode(CLI::App& root) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* const command =
       root.add_subcommand("decode", "Decode the received bytes of one port to JSON lines");
-  command->add_option("DRIVER", arguments->driver, "driver name, see `lidarctl drivers`")->required();
+  command->add_option("DRIVER", arguments->driver, "driver name, see `lidarctl drivers`")
+      ->required();
   command->add_option("FILE", arguments->file, ".bin: bytes as received; .hex: the same as text")
       ->required();
   command->add_option("--set", arguments->settings, "driver option, or baud=N (0: no line time)")

@@ -32,7 +32,8 @@ bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
   on_message_ = &on_message;
   const hal::Status fed =
       reader_.feed(std::span(buffer_).first(static_cast<std::size_t>(n)), *this);
-  if (!fed) throw Failure(kFailed, std::string("the stream is broken: ") + fed.error().detail.c_str());
+  if (!fed)
+    throw Failure(kFailed, std::string("the stream is broken: ") + fed.error().detail.c_str());
   return true;
 }
 
