@@ -11,6 +11,7 @@
 
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/diagnosis.h"
 #include "app/lidarctl/truth.h"
 
 namespace lidarctl {

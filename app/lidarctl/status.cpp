@@ -7,6 +7,7 @@
 
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/diagnosis.h"
 
 namespace lidarctl {
 namespace {
