@@ -60,7 +60,7 @@ Daemon::Daemon(const config::Stack& stack, const config::Plan& plan, hal::Log& l
       log_(log),
       stream_(loop_, stream_options(stack, plan)),
       station_(stack, plan, sink_, log),
-      offset_(static_cast<hal::WallClock>(stack.wall_clock), clock_.both()) {}
+      offset_(stack.wall_clock, clock_.both()) {}
 
 Daemon::~Daemon() = default;
 

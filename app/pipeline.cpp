@@ -22,7 +22,7 @@ collation::CloudOptions cloud_options(const config::Sensor& sensor,
   }
   options.min_range = static_cast<float>(sensor.min_range);
   options.max_range = static_cast<float>(sensor.max_range);
-  options.emit = static_cast<collation::Emit>(sensor.emit.by);
+  options.emit = sensor.emit.by;
   options.subdivisions = sensor.emit.subdivisions;
   options.turn = std::max(kShortestTurn, hal::from_seconds(1 / figures.turns_hz));
   options.slice_is_turn = plan.whole_turns;
@@ -33,8 +33,8 @@ collation::QueueOptions queue_options(const config::Stack& stack, const config::
                                       const config::SensorPlan& plan) {
   return {.capacity = plan.capacity,
           .max_wait = plan.max_wait,
-          .role = static_cast<collation::Role>(sensor.role),
-          .overflow = static_cast<collation::Overflow>(stack.collation.overflow)};
+          .role = sensor.role,
+          .overflow = stack.collation.overflow};
 }
 
 std::unique_ptr<collation::CloudPool> pool_of(const config::Sensor& sensor,
@@ -52,7 +52,7 @@ constexpr std::size_t kRateEvents = 256;
 Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan,
                    collation::CollatedSink& out, EventListener& events)
     : out_(out), events_(events) {
-  const auto policy = static_cast<collation::Policy>(stack.collation.policy);
+  const auto policy = stack.collation.policy;
   collation::CollatedSink& self = *this;
   if (stack.collation.by_trajectory) {
     collator_ = std::make_unique<collation::TrajectoryCollator>(policy, self);

@@ -18,7 +18,9 @@ class TruthSink {
   ~TruthSink() = default;
 };
 
-// Lines as DESIGN.md section 6 has them; times are inner time, ns.
+// {"type":"scan","seq":N,"device_ns":N,"beams":[[t_ns,angle_rad,range_m],...]}
+// {"type":"imu","seq":N,"device_ns":N,"t_ns":N,"accel":[x,y,z],"gyro":[x,y,z]}
+// t_ns: inner time; angles counter-clockwise; m/s^2 and rad/s, forward-left-up.
 class TruthWriter final : public TruthSink {
  public:
   explicit TruthWriter(std::FILE* file) : file_(file) {}  // not owned; outlives the writer
