@@ -129,7 +129,8 @@ std::optional<LaserScan> decode_laser_scan(hal::Bytes bytes) {
   }
   scan.ranges = Packed<float>(r.sequence(sizeof(float)));
   scan.intensities = Packed<float>(r.sequence(sizeof(float)));
-  if (!r.ok()) return {};
+  const bool is_whole = scan.intensities.empty() || scan.intensities.size() == scan.ranges.size();
+  if (!r.ok() || !is_whole) return {};
   return scan;
 }
 

@@ -7,6 +7,8 @@
 
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/diagnosis.h"
+#include "app/lidarctl/stream_client.h"
 
 namespace lidarctl {
 namespace {

@@ -13,6 +13,7 @@
 
 #include "collation/cloud_builder.h"
 #include "collation/ordered_multi_queue.h"
+#include "test/bench/items.h"
 
 namespace {
 
@@ -26,11 +27,6 @@ struct NullSink final : collation::CollatedSink {
     benchmark::DoNotOptimize(&imu);
   }
 };
-
-void report(benchmark::State& state, std::uint64_t items) {
-  state.counters["ns_per_item"] = benchmark::Counter(
-      static_cast<double>(items) * 1e-9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-}
 
 // Queues of one rate whose data arrive up to three periods late, read in passes of one period.
 void collate(benchmark::State& state) {
@@ -63,7 +59,7 @@ void collate(benchmark::State& state) {
     }
     order.release(now);
   }
-  report(state, data);
+  bench::report_items(state, data);
 }
 
 // Whole turns of one slice. `shift`: how far the angles move from turn to turn.
@@ -91,7 +87,7 @@ void convert_turns(benchmark::State& state, float shift) {
         {.first = first, .step = 10us, .beams = scans[++scan % scans.size()]},
         [](collation::CloudPool::Lease cloud) { benchmark::DoNotOptimize(cloud->points.begin()); });
   }
-  report(state, builder.stats().beams);
+  bench::report_items(state, builder.stats().beams);
 }
 
 void convert(benchmark::State& state) { convert_turns(state, 0.001F); }

@@ -2,41 +2,65 @@
 // the driver, whose books must balance whatever arrives.
 #pragma once
 
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
 #include "drivers/decoder.h"
 #include "drivers/device_driver.h"
+#include "test/fuzz/pieces.h"
 #include "test/support/fake_port.h"
 #include "test/support/manual_clock.h"
 
 namespace test {
 
-struct FuzzSink final : drivers::PacketSink {
-  void on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Time) override {
-    ++packets;
-    const auto* const slice = std::get_if<drivers::ScanSlice>(&packet);
-    for (std::size_t i = 0; slice && i < slice->beams.size(); ++i) sum += slice->beams[i].range;
-  }
-  void on_state(drivers::SensorId, drivers::State, hal::Time) override {}
-  std::uint64_t packets = 0;
-  float sum = 0;  // so that every beam is read
-};
-
 inline void must(bool holds) {
   if (!holds) std::abort();
 }
 
-// Calls `take` with pieces of the input: a byte of length before each.
-template <class Take>
-void in_pieces(hal::Bytes input, Take&& take) {
-  while (!input.empty()) {
-    const std::size_t wanted = std::to_integer<std::size_t>(input[0]) + 1;
-    input = input.subspan(1);
-    const hal::Bytes piece = input.first(std::min(wanted, input.size()));
-    if (!piece.empty()) take(piece);
-    input = input.subspan(piece.size());
+// Whatever is delivered makes sense: finite, no range below 0, stamps that strictly increase.
+class FuzzSink final : public drivers::PacketSink {
+ public:
+  void on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Time) override {
+    ++packets;
+    std::visit([this](const auto& p) { this->examine(p); }, packet);
   }
+  void on_state(drivers::SensorId, drivers::State state, hal::Time) override {
+    must(state <= drivers::State::stopping);
+  }
+  std::uint64_t packets = 0;
+
+ private:
+  void examine(const drivers::ScanSlice& slice) {
+    must(!slice.beams.empty() && slice.step >= hal::Duration::zero());
+    must(slice.first > newest_);
+    newest_ = slice.first;
+    for (const drivers::Beam& beam : slice.beams) {
+      must(std::isfinite(beam.angle) && std::isfinite(beam.range) && beam.range >= 0);
+      must(!slice.has_intensity || std::isfinite(beam.intensity));
+    }
+  }
+  void examine(const drivers::ImuSample& sample) {
+    must(sample.at > newest_);
+    newest_ = sample.at;
+    examine(sample.accel), examine(sample.gyro), examine(sample.mag);
+    examine(sample.delta_velocity), examine(sample.delta_angle);
+    if (sample.orientation) {
+      for (const double part : *sample.orientation) must(std::abs(part) <= 1.001);
+    }
+  }
+  static void examine(const std::optional<drivers::ImuSample::Vector>& vector) {
+    if (!vector) return;
+    for (const double part : *vector) must(std::isfinite(part));
+  }
+  hal::Time newest_ = hal::Time::min();
+};
+
+// The books of a driver, at any time.
+inline void must_balance(const drivers::Health& h) {
+  must(h.framing.bytes == h.framing.frame_bytes + h.framing.garbage_bytes + h.pending);
+  must(h.framing.frames ==
+       h.replies + h.packets + h.stale + h.unwanted + h.silent_frames + h.undecodable);
 }
 
 template <class D>
@@ -71,11 +95,8 @@ void fuzz_driver(const drivers::Options& options, hal::Bytes input) {
   });
   driver.stop(clock.now());
   driver.tick(clock.advance(std::chrono::seconds(1)));
-  const drivers::Health h = driver.health();
   must(driver.stopped());
-  must(h.framing.bytes == h.framing.frame_bytes + h.framing.garbage_bytes + h.pending);
-  must(h.framing.frames ==
-       h.replies + h.packets + h.stale + h.unwanted + h.silent_frames + h.undecodable);
+  must_balance(driver.health());
 }
 
 template <class D>

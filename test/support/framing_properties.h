@@ -8,14 +8,9 @@
 #include <vector>
 
 #include "drivers/framer.h"
+#include "test/support/stream.h"
 
 namespace test {
-
-using Stream = std::vector<std::byte>;
-
-inline void append(Stream& stream, hal::Bytes bytes) {
-  stream.insert(stream.end(), bytes.begin(), bytes.end());
-}
 
 class Random {
  public:

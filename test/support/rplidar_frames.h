@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string_view>
+#include <utility>
 
-#include "test/support/framing_properties.h"
+#include "test/support/stream.h"
 
 namespace test::rplidar {
 

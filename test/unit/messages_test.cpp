@@ -155,6 +155,15 @@ TEST(Messages, ALaserScanComesBack) {
   DOUBLES_EQUAL(6, scan->intensities[2], 0);
 }
 
+TEST(Messages, ALaserScanWithAnotherNumberOfIntensitiesIsRefused) {
+  const std::array<float, 3> ranges{1, 2, 3}, intensities{4, 5, 6};
+  const app::LaserScan scan{.header = {kStamp, "f"},
+                            .ranges = {ranges},
+                            .intensities = {std::span<const float>(intensities).first(2)}};
+  const std::size_t n = encode(scan, memory);
+  CHECK_FALSE(app::decode_laser_scan(first(n)).has_value());
+}
+
 TEST(Messages, AnImuComesBackWithWhatItHas) {
   const app::Imu imu{{kStamp, "i"}, app::Quaternion{0, 0, 1, 0}, {}, app::Vector3{0, 0, 9.81}};
   const auto back = app::decode_imu(first(encode(imu, memory)));

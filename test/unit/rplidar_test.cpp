@@ -210,9 +210,9 @@ TEST(Rplidar, SilenceEndsInANewStart) {
   start();
   pass(200ms);
   lidar.streams = 0;
-  pass(250ms);
+  pass(350ms);
   CHECK_TRUE(state() == State::silent);
-  pass(1300ms);
+  pass(1800ms);
   CHECK_TRUE(state() == State::streaming);
   LONGS_EQUAL(1, driver->health().faults);
 }

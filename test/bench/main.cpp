@@ -1,4 +1,0 @@
-// Runs the benchmarks. Figures to stand beside are in the files' comments.
-#include <benchmark/benchmark.h>
-
-BENCHMARK_MAIN();
