@@ -318,3 +318,19 @@ TEST(ClockMapper, AClockThatStaysBehindForTenSecondsIsAnEpoch) {
   LONGS_EQUAL(1, mapper.health().epoch);
   CHECK_TRUE(last_arrival - last_at < 1ms);
 }
+
+TEST(ClockMapper, TimeThatACountedClockLostIsMadeUpWithinTwoSeconds) {
+  // A packet each 10 ms counts 10 ms; then as many are lost as fit into `lost`.
+  for (const auto& [lost, after] : {std::pair{137ms, 1000}, {5000ms, 1000}, {200ms, 120}}) {
+    ClockMapper mapper({.max_skew = kCountedSkew});
+    last_at = hal::Time::min();
+    const hal::Time start = last_arrival + 1s;
+    for (int i = 0; i < after + 500; ++i) {
+      const hal::Time arrival = start + i * 10ms + (i < after ? 0ms : lost);
+      const auto stamp = map(mapper, ns(i * 10ms), arrival);
+      if (i < after || i > after + 200) LONGS_EQUAL(0, (arrival - stamp->at).count());
+    }
+    LONGS_EQUAL(0, mapper.health().epoch);
+    DOUBLES_EQUAL(0, mapper.health().drift_ppm, 1e-3);
+  }
+}
