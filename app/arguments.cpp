@@ -15,7 +15,8 @@ constexpr const char* kHelp =
     "  -h, --help         this text\n"
     "      --version      the version\n\n"
     "`lidarctl check FILE` examines a configuration; `lidarctl status` shows a running lidard.\n"
-    "Exit status: 0 ended by a signal, 1 could not start, 64 wrong usage, 78 wrong configuration.\n";
+    "Exit status: 0 ended by a signal, 1 could not start, 64 wrong usage, 78 wrong "
+    "configuration.\n";
 
 }  // namespace
 
@@ -23,7 +24,12 @@ Arguments parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if ((argument == "-c" || argument == "--config") && i + 1 < argc) {
+    if (argument == "-c" || argument == "--config") {
+      if (i + 1 == argc) {
+        std::fprintf(stderr, "lidard: %s wants a FILE; see lidard --help\n", argv[i]);
+        arguments.exit_status = kUsage;
+        return arguments;
+      }
       arguments.config = argv[++i];
     } else if (argument.starts_with("--config=")) {
       arguments.config = argument.substr(9);

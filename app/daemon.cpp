@@ -154,15 +154,15 @@ void Daemon::on_tick(hal::Time now) {
   station_.on_tick(now);
   const std::size_t streaming = station_.streaming();
   if (streaming == std::exchange(told_streaming_, streaming)) return;
-  notifier_.send(hal::Text<64>::of("STATUS=%zu of %zu sensors stream", streaming,
-                                   stack_.sensors.size())
-                     .c_str());
+  notifier_.send(
+      hal::Text<64>::of("STATUS=%zu of %zu sensors stream", streaming, stack_.sensors.size())
+          .c_str());
 }
 
 void Daemon::on_signal(int signal) {
   if (signal == SIGTERM || signal == SIGINT) return loop_.stop();
-  log_.write(hal::Severity::notice, "signal %d is not acted upon: restart to take a new configuration",
-             signal);
+  log_.write(hal::Severity::notice,
+             "signal %d is not acted upon: restart to take a new configuration", signal);
 }
 
 void Daemon::update_offset() {
@@ -179,12 +179,13 @@ void Daemon::set_offset() {
 }
 
 void Daemon::record(hal::RawKind kind, hal::Time at, std::int64_t value) {
-  if (capture_ && !stopping_) capture_->on_record({.kind = kind, .at = at, .value = value});
+  if (capture_) capture_->on_record({.kind = kind, .at = at, .value = value});
 }
 
 // What a device is told at its end takes time, and no device may hold the end up.
 void Daemon::stop_devices() {
   stopping_ = true;
+  if (capture_) capture_->stop();
   notifier_.send("STOPPING=1");
   station_.stop(clock_.now());
   if (!station_.pipeline().stopped()) {

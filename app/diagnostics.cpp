@@ -24,8 +24,8 @@ void put(DiagnosticWriter& out, std::span<const Count> counts) {
 
 Level level_of(const config::Sensor& sensor, const drivers::Health& health) {
   if (health.state == drivers::State::streaming) return Level::ok;
-  const bool failed = health.state == drivers::State::silent ||
-                      health.state == drivers::State::backoff;
+  const bool failed =
+      health.state == drivers::State::silent || health.state == drivers::State::backoff;
   return failed && sensor.role == config::Role::required ? Level::error : Level::warn;
 }
 
@@ -165,9 +165,10 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
     streaming += pipeline.health(id).state == drivers::State::streaming;
   }
   const bool whole = streaming == pipeline.sensors();
-  writer.status(whole ? Level::ok : Level::warn, "lidard",
-                hal::Text<64>::of("%zu of %zu sensors stream", streaming, pipeline.sensors()).view(),
-                kVersion);
+  writer.status(
+      whole ? Level::ok : Level::warn, "lidard",
+      hal::Text<64>::of("%zu of %zu sensors stream", streaming, pipeline.sensors()).view(),
+      kVersion);
   put(writer, "unix_offset_ns", time_.offset_ns());
   put(writer, "segment", segment);
   for (std::size_t i = 0; i < pipeline.sensors(); ++i) {

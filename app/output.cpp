@@ -17,11 +17,10 @@ Output::Output(const config::Stack& stack, std::span<const std::size_t> max_beam
   intensities_.resize(largest);
   sensors_.reserve(stack.sensors.size());
   for (const config::Sensor& config : stack.sensors) {
-    const bool tracking = config.frame == config::Frame::tracking ||
-                          config.driver->kind == drivers::Kind::imu;
-    sensors_.push_back({.config = &config,
-                        .frame = tracking ? stack.frame : config.name,
-                        .stats = {}});
+    const bool tracking =
+        config.frame == config::Frame::tracking || config.driver->kind == drivers::Kind::imu;
+    sensors_.push_back(
+        {.config = &config, .frame = tracking ? stack.frame : config.name, .stats = {}});
     declare(sensors_.back());
   }
   std::size_t size = 64;

@@ -9,8 +9,12 @@
 namespace app {
 namespace {
 
-collation::CloudOptions cloud_options(const config::Sensor& sensor) {
-  const drivers::Figures figures = sensor.driver->figures(sensor.options);
+// Figures tell the fastest turn; a pause as short as that is no end of a cloud.
+constexpr hal::Duration kShortestTurn = std::chrono::milliseconds(100);
+
+collation::CloudOptions cloud_options(const config::Sensor& sensor,
+                                      const config::SensorPlan& plan) {
+  const drivers::Figures figures = sensor.driver->figures(sensor.options, sensor.baud);
   collation::CloudOptions options;
   if (sensor.frame == config::Frame::tracking) {
     options.tracking_from_sensor =
@@ -20,7 +24,8 @@ collation::CloudOptions cloud_options(const config::Sensor& sensor) {
   options.max_range = static_cast<float>(sensor.max_range);
   options.emit = static_cast<collation::Emit>(sensor.emit.by);
   options.subdivisions = sensor.emit.subdivisions;
-  options.turn = hal::from_seconds(1 / figures.turns_hz);
+  options.turn = std::max(kShortestTurn, hal::from_seconds(1 / figures.turns_hz));
+  options.slice_is_turn = plan.whole_turns;
   return options;
 }
 
@@ -66,7 +71,8 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan,
     Lane& lane = lanes_.back();
     if (sensor.driver->kind == drivers::Kind::lidar) {
       lane.pool = pool_of(sensor, plan.sensors[i]);
-      lane.builder = std::make_unique<collation::CloudBuilder>(cloud_options(sensor), *lane.pool);
+      lane.builder = std::make_unique<collation::CloudBuilder>(
+          cloud_options(sensor, plan.sensors[i]), *lane.pool);
     } else {
       lane.aligner = std::make_unique<collation::ImuAligner>(
           collation::ImuOptions{collation::pose_of(sensor.pose.xyz, sensor.pose.rpy), true});

@@ -1,10 +1,10 @@
 #include "app/raw_capture.h"
 
-#include <csignal>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <array>
 #include <cerrno>
@@ -65,9 +65,8 @@ hal::Result<std::unique_ptr<RawCapture>> RawCapture::begin(hal::EventLoop& loop,
     ::_exit(save(std::move(childs), **file, configuration));
   }
   std::unique_ptr<RawCapture> capture(new RawCapture(loop, child));
-  const auto channel =
-      capture->stream_.add_channel(
-          {.topic = kRawTopic, .message_encoding = kRawEncoding, .metadata = {}});
+  const auto channel = capture->stream_.add_channel(
+      {.topic = kRawTopic, .message_encoding = kRawEncoding, .metadata = {}});
   if (!channel) return channel.error();
   capture->channel_ = *channel;
   if (const hal::Status added = capture->stream_.add_client(std::move(ours)); !added) {
@@ -87,6 +86,7 @@ RawCapture::RawCapture(hal::EventLoop& loop, pid_t child)
 RawCapture::~RawCapture() { end({}); }
 
 void RawCapture::on_record(const hal::RawRecord& record) {
+  if (stopped_) return;
   const std::size_t size = hal::encode(record, stream_.scratch());
   const std::int64_t at = hal::to_ns(record.at);
   stream_.publish(channel_, at, at, stream_.scratch().first(size));
@@ -100,8 +100,8 @@ void RawCapture::end(hal::Duration within) {
   const auto until = std::chrono::steady_clock::now() + within;
   const auto in_time = [&] { return std::chrono::steady_clock::now() < until; };
   // The loop does not run any more, so this is the one place that may pause.
-  for (stream_.flush(); in_time() && stream_.client_stats(0) &&
-                        stream_.client_stats(0)->queued_bytes > 0;
+  for (stream_.flush();
+       in_time() && stream_.client_stats(0) && stream_.client_stats(0)->queued_bytes > 0;
        stream_.flush()) {
     ::nanosleep(&kPause, nullptr);
   }

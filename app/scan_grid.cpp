@@ -21,7 +21,8 @@ ScanGrid to_grid(std::span<const drivers::Beam> beams, std::span<float> ranges,
   std::ranges::fill(intensities, 0.0f);
   if (beams.empty()) return {};
   double swept = 0;
-  for (std::size_t i = 1; i < beams.size(); ++i) swept += turned(beams[i - 1].angle, beams[i].angle);
+  for (std::size_t i = 1; i < beams.size(); ++i)
+    swept += turned(beams[i - 1].angle, beams[i].angle);
 
   const double first = std::remainder(double{beams[0].angle}, 2 * kPi);
   const double step = beams.size() > 1 ? swept / static_cast<double>(beams.size() - 1) : 0;
@@ -29,8 +30,8 @@ ScanGrid to_grid(std::span<const drivers::Beam> beams, std::span<float> ranges,
   for (std::size_t i = 0; i < beams.size(); ++i) {
     if (i > 0) angle += turned(beams[i - 1].angle, beams[i].angle);
     const double ray = step == 0 ? 0 : std::round(angle / step);
-    const auto at = static_cast<std::size_t>(
-        std::clamp(ray, 0.0, static_cast<double>(beams.size() - 1)));
+    const auto at =
+        static_cast<std::size_t>(std::clamp(ray, 0.0, static_cast<double>(beams.size() - 1)));
     if (!(beams[i].range > 0) || beams[i].range >= ranges[at]) continue;
     ranges[at] = beams[i].range;
     intensities[at] = beams[i].intensity;

@@ -31,6 +31,19 @@ hal::Severity severity_of(Level level) {
   return hal::Severity::error;
 }
 
+// Numbers aside: an attempt that differs only in bytes counted says nothing new.
+bool says_the_same(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (;;) {
+    while (!a.empty() && is_digit(a.front())) a.remove_prefix(1);
+    while (!b.empty() && is_digit(b.front())) b.remove_prefix(1);
+    if (a.empty() || b.empty()) return a.empty() && b.empty();
+    if (a.front() != b.front()) return false;
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+}
+
 }  // namespace
 
 Station::Station(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
@@ -119,7 +132,7 @@ void Station::on_sensor_state(drivers::SensorId id, State from, State to, hal::T
   }
   if (to != State::silent && to != State::backoff) return;
   const hal::Text<192> why = pipeline_.health(id).why;
-  if (from != State::streaming && said.why.view() == why.view()) return;
+  if (from != State::streaming && says_the_same(said.why.view(), why.view())) return;
   said.why = why;
   tell(id, stack_.sensors[id].role == config::Role::required ? Level::error : Level::warn, "stall",
        why.view());

@@ -28,7 +28,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   // A change of more than 100 ms begins a new segment of the stream.
   void on_offset(std::int64_t unix_minus_inner_ns) override;
   void on_suspended(hal::Duration length);
-  void stop(hal::Time now);  // begins the devices' own stop; see Pipeline::stopped()
+  void stop(hal::Time now);    // begins the devices' own stop; see Pipeline::stopped()
   void finish(hal::Time now);  // the last words
 
   std::size_t streaming() const;

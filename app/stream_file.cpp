@@ -113,10 +113,10 @@ hal::Status StreamFile::write(hal::Bytes bytes) {
     const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      return hal::Error{hal::Errc::io, errno, "file: write",
-                        hal::Text<192>::of("%s: %s after %llu bytes", path_.c_str(),
-                                           std::strerror(errno),
-                                           static_cast<unsigned long long>(written_))};
+      return hal::Error{
+          hal::Errc::io, errno, "file: write",
+          hal::Text<192>::of("%s: %s after %llu bytes", path_.c_str(), std::strerror(errno),
+                             static_cast<unsigned long long>(written_))};
     }
     written_ += static_cast<std::uint64_t>(n);
     bytes = bytes.subspan(static_cast<std::size_t>(n));

@@ -68,7 +68,7 @@ collation::Channel channel_of(const Sensor& s, const SensorPlan& p) {
 }
 
 SensorPlan figures_of(const Sensor& s) {
-  const Figures f = s.driver->figures(s.options);
+  const Figures f = s.driver->figures(s.options, s.baud);
   SensorPlan p;
   p.delays = delays_of(s, f);
   p.rate_hz = rate_of(s, f);

@@ -52,8 +52,8 @@ struct Collation {
 
 struct Stream {
   std::string unix_path = "/run/lidard/stream.sock";
-  int clients = 8;
-  int client_buffer_kib = 1024;
+  int clients = 4;
+  int client_buffer_kib = 512;
 };
 
 struct Sensor {

@@ -52,6 +52,7 @@ class DeviceDriver final : public Driver {
     if (all_open()) run_script(now);
     if (health_.state == State::starting && all_open() && now >= opened_ + kDiagnoseAfter) {
       diagnose(nullptr);
+      if (health_.cause == Cause::mismatch) return raise(Event::silence, now);  // hopeless
     }
     const bool waiting = health_.state != State::idle && health_.state != State::backoff;
     if (waiting && now >= deadline_) on_silence(now);

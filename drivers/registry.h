@@ -31,7 +31,7 @@ struct Row {
   int default_baud;         // 0: not a serial device
   StampOf stamp_of;
   std::span<const OptionSpec> options;
-  Figures (*figures)(const Options&);
+  Figures (*figures)(const Options&, int baud);  // baud 0: not a serial line
   std::unique_ptr<Driver> (*make)(const Options&, DriverSetup);
   std::unique_ptr<Decoder> (*make_decoder)(const Options&, int baud, PacketSink&);
 };

@@ -89,8 +89,12 @@ Status configure_tty(int fd, const char* real, int baud) {
   if (::tcgetattr(fd, &t) != 0) return refused("serial: set up", real, errno, "tcgetattr");
   t.c_cc[VMIN] = 1;
   t.c_cc[VTIME] = 0;
+  // Closing must not drop DTR: on some lidars that starts the motor which was just stopped.
+  t.c_cflag &= ~static_cast<tcflag_t>(HUPCL);
   if (::tcsetattr(fd, TCSANOW, &t) != 0) return refused("serial: set up", real, errno, "tcsetattr");
-  if (::ioctl(fd, TIOCEXCL) != 0) return refused("serial: set exclusive", real, errno, "TIOCEXCL");
+  // A pty keeps the mark after we closed it, and refuses us when we come back; the lock is enough.
+  if (!is_pty && ::ioctl(fd, TIOCEXCL) != 0)
+    return refused("serial: set exclusive", real, errno, "TIOCEXCL");
   ::tcflush(fd, TCIFLUSH);
   return ok;
 }

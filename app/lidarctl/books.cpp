@@ -58,11 +58,14 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
 std::string drops(const Diagnosis& sensor) {
   std::string text;
   for (const char* const key :
-       {"wire.garbage_bytes", "wire.rejected", "wire.rejected_datagrams", "wire.lost_datagrams",
-        "driver.undecodable", "driver.stale", "driver.unwanted", "packets.sampled_out",
-        "cloud.invalid", "cloud.overlap", "cloud.without_pool", "cloud.discarded", "imu.incomplete",
-        "imu.non_finite", "imu.all_zero", "imu.implausible", "queue.late", "queue.duplicate",
-        "queue.backward", "queue.future", "queue.overflow", "queue.before_start"}) {
+       {"wire.garbage_bytes",  "wire.rejected",       "wire.rejected_datagrams",
+        "wire.lost_datagrams", "driver.undecodable",  "driver.stale",
+        "driver.unwanted",     "packets.sampled_out", "cloud.invalid",
+        "cloud.overlap",       "cloud.without_pool",  "cloud.discarded",
+        "imu.incomplete",      "imu.non_finite",      "imu.all_zero",
+        "imu.implausible",     "queue.late",          "queue.duplicate",
+        "queue.backward",      "queue.future",        "queue.overflow",
+        "queue.before_start"}) {
     const std::uint64_t n = sensor.count(key);
     if (n == 0) continue;
     text += (text.empty() ? "" : ", ") + std::string(key).substr(std::string(key).find('.') + 1) +

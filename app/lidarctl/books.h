@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/lidarctl/stream_client.h"
+#include "app/lidarctl/diagnosis.h"
 
 namespace lidarctl {
 

@@ -1,6 +1,7 @@
 // lidarctl decode: recorded bytes of one port in, JSON lines out.
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -16,6 +17,7 @@ using Json = nlohmann::ordered_json;
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Failure(kNoInput, path + ": cannot be opened: " + std::strerror(errno));
+  if (std::filesystem::is_directory(path)) throw Failure(kNoInput, path + ": is a directory");
   std::string content{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw Failure(kNoInput, path + ": cannot be read");
   return content;
@@ -68,8 +70,8 @@ Json or_null(const std::optional<T>& value) {
 Json to_json(const drivers::ScanSlice& slice) {
   Json beams = Json::array();
   for (const drivers::Beam& beam : slice.beams) {
-    beams.push_back({beam.angle, beam.range,
-                     slice.has_intensity ? Json(beam.intensity) : Json(nullptr)});
+    beams.push_back(
+        {beam.angle, beam.range, slice.has_intensity ? Json(beam.intensity) : Json(nullptr)});
   }
   return {{"type", "scan"},
           {"first_ns", hal::to_ns(slice.first)},
@@ -148,9 +150,9 @@ void decode(const Arguments& arguments) {
   for (std::size_t at = 0; at < bytes.size(); at += kRead) {
     const auto part = std::span(bytes).subspan(at, std::min(kRead, bytes.size() - at));
     const std::size_t last = at + part.size() - 1;
-    const auto last_at = hal::from_ns(baud > 0 ? static_cast<std::int64_t>(std::llround(
-                                                     static_cast<double>(last) * 1e10 / baud))
-                                               : 0);
+    const auto last_at = hal::from_ns(
+        baud > 0 ? static_cast<std::int64_t>(std::llround(static_cast<double>(last) * 1e10 / baud))
+                 : 0);
     decoder->feed({.bytes = part, .last_at = last_at, .per_byte = per_byte});
   }
   decoder->finish();
@@ -163,7 +165,8 @@ void add_decode(CLI::App& root) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* const command =
       root.add_subcommand("decode", "Decode the received bytes of one port to JSON lines");
-  command->add_option("DRIVER", arguments->driver, "driver name, see `lidarctl drivers`")->required();
+  command->add_option("DRIVER", arguments->driver, "driver name, see `lidarctl drivers`")
+      ->required();
   command->add_option("FILE", arguments->file, ".bin: bytes as received; .hex: the same as text")
       ->required();
   command->add_option("--set", arguments->settings, "driver option, or baud=N (0: no line time)")

@@ -11,21 +11,30 @@ const char* name(drivers::Kind kind) { return kind == drivers::Kind::lidar ? "li
 
 const char* name(drivers::StampOf stamp) {
   switch (stamp) {
-    case drivers::StampOf::first_beam: return "first_beam";
-    case drivers::StampOf::last_beam: return "last_beam";
-    case drivers::StampOf::sync: return "sync";
-    case drivers::StampOf::frame_end: return "frame_end";
+    case drivers::StampOf::first_beam:
+      return "first_beam";
+    case drivers::StampOf::last_beam:
+      return "last_beam";
+    case drivers::StampOf::sync:
+      return "sync";
+    case drivers::StampOf::frame_end:
+      return "frame_end";
   }
   return "?";
 }
 
 const char* name(drivers::OptionType type) {
   switch (type) {
-    case drivers::OptionType::flag: return "flag";
-    case drivers::OptionType::integer: return "integer";
-    case drivers::OptionType::number: return "number";
-    case drivers::OptionType::text: return "text";
-    case drivers::OptionType::choice: return "choice";
+    case drivers::OptionType::flag:
+      return "flag";
+    case drivers::OptionType::integer:
+      return "integer";
+    case drivers::OptionType::number:
+      return "number";
+    case drivers::OptionType::text:
+      return "text";
+    case drivers::OptionType::choice:
+      return "choice";
   }
   return "?";
 }
@@ -36,8 +45,11 @@ void print_json() {
   for (const drivers::Row& row : drivers::all()) {
     Json options = Json::array();
     for (const drivers::OptionSpec& o : row.options) {
-      Json option = {{"key", o.key},          {"type", name(o.type)}, {"unit", o.unit},
-                     {"default", o.fallback}, {"help", o.help}};
+      Json option = {{"key", o.key},
+                     {"type", name(o.type)},
+                     {"unit", o.unit},
+                     {"default", o.fallback},
+                     {"help", o.help}};
       if (o.type == drivers::OptionType::choice) option["choices"] = o.choices;
       if (o.type == drivers::OptionType::integer || o.type == drivers::OptionType::number) {
         option["min"] = o.min;

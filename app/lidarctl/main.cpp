@@ -25,6 +25,23 @@ std::pair<std::string, std::string> key_value(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
+namespace {
+
+// The parser would only say that a command is missing.
+void check_command(const CLI::App& app, const std::string& word) {
+  if (word.starts_with('-')) return;
+  std::vector<std::string_view> names;
+  for (const CLI::App* const command : app.get_subcommands(nullptr)) {
+    if (command->check_name(word)) return;
+    names.push_back(command->get_name());
+  }
+  const std::string_view near = drivers::nearest(word, names);
+  throw Failure(kUsage, "unknown command '" + word + "'" +
+                            (near.empty() ? std::string("; see `lidarctl --help`")
+                                          : "; did you mean '" + std::string(near) + "'?"));
+}
+
+}  // namespace
 }  // namespace lidarctl
 
 int main(int argc, char** argv) {
@@ -41,6 +58,7 @@ int main(int argc, char** argv) {
   lidarctl::add_simulate(app);
   lidarctl::add_status(app);
   try {
+    if (argc > 1) lidarctl::check_command(app, argv[1]);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {

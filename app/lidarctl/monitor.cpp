@@ -11,6 +11,7 @@
 
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/diagnosis.h"
 #include "app/lidarctl/truth.h"
 
 namespace lidarctl {
@@ -155,10 +156,11 @@ class Monitor {
     if (!may_print(seen) || !imu->linear_acceleration || !imu->angular_velocity) return;
     const auto& a = *imu->linear_acceleration;
     const auto& w = *imu->angular_velocity;
-    std::printf("%.6f  %-10s accel %+7.3f %+7.3f %+7.3f m/s^2, gyro %+7.4f %+7.4f %+7.4f rad/s, "
-                "age %.1f ms\n",
-                static_cast<double>(imu->header.unix_ns) * 1e-9, sensor_of(m.topic).c_str(), a[0],
-                a[1], a[2], w[0], w[1], w[2], static_cast<double>(seen.ages.back()) * 1e-6);
+    std::printf(
+        "%.6f  %-10s accel %+7.3f %+7.3f %+7.3f m/s^2, gyro %+7.4f %+7.4f %+7.4f rad/s, "
+        "age %.1f ms\n",
+        static_cast<double>(imu->header.unix_ns) * 1e-9, sensor_of(m.topic).c_str(), a[0], a[1],
+        a[2], w[0], w[1], w[2], static_cast<double>(seen.ages.back()) * 1e-6);
   }
 
   void take_poses(hal::Bytes message) {
@@ -199,8 +201,8 @@ std::vector<std::int64_t> Monitor::errors(const std::string& name, const Seen& s
     std::vector<std::int64_t> found;
     const bool lidar = seen.points > 0;
     for (const Stamped& s : seen.stamps) {
-      const auto error = lidar ? truth.beam_error(s.inner_ns, s.angle)
-                               : truth.sample_error(s.inner_ns);
+      const auto error =
+          lidar ? truth.beam_error(s.inner_ns, s.angle) : truth.sample_error(s.inner_ns);
       if (error) found.push_back(std::abs(*error));
     }
     return found;
@@ -227,8 +229,8 @@ void Monitor::print_row(const std::string& name, Seen& seen) {
 }
 
 bool Monitor::finish() {
-  std::printf("\n%-10s %-10s %9s %9s %9s %8s  %7s %7s  %8s %8s  %s\n", "sensor", "driver", "packets",
-              "messages", "points", "Hz", "age p50", "p99 ms", "err p50", "p99 ms",
+  std::printf("\n%-10s %-10s %9s %9s %9s %8s  %7s %7s  %8s %8s  %s\n", "sensor", "driver",
+              "packets", "messages", "points", "Hz", "age p50", "p99 ms", "err p50", "p99 ms",
               "dropped by reason");
   bool good = !state_.empty();
   for (const auto& [name, now] : state_) {

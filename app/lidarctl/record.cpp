@@ -53,8 +53,8 @@ void record(const Arguments& arguments) {
                static_cast<unsigned long long>((*file)->bytes()),
                static_cast<unsigned long long>((*file)->lost()));
   for (const hal::Status& s : {status, finished}) {
-    if (!s) throw Failure(kFailed, s.error().detail.empty() ? s.error().where
-                                                            : s.error().detail.c_str());
+    if (!s)
+      throw Failure(kFailed, s.error().detail.empty() ? s.error().where : s.error().detail.c_str());
   }
 }
 

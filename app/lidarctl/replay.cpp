@@ -82,13 +82,14 @@ config::Stack load(const Arguments& arguments) {
   const bool given = !arguments.config.empty();
   const std::string text = given ? "" : CaptureFile(arguments.capture).configuration();
   if (!given && text.empty()) {
-    throw Failure(kNoInput, arguments.capture +
-                                ": carries no configuration; give one with --config FILE");
+    throw Failure(kNoInput,
+                  arguments.capture + ": carries no configuration; give one with --config FILE");
   }
   config::Loaded loaded =
       given ? config::load(arguments.config) : config::load_text(text, arguments.capture);
   if (const auto* const faults = std::get_if<std::vector<config::Fault>>(&loaded)) {
-    for (const config::Fault& fault : *faults) std::fprintf(stderr, "%s\n", config::to_string(fault).c_str());
+    for (const config::Fault& fault : *faults)
+      std::fprintf(stderr, "%s\n", config::to_string(fault).c_str());
     throw Failure(kBadConfig, "");
   }
   config::Stack stack = std::get<config::Stack>(std::move(loaded));

@@ -11,8 +11,8 @@ std::string list_of_models() {
   for (const sim::ModelRow& row : sim::models()) {
     text += "  " + std::string(row.name) + ": " + row.help + "\n";
     for (const sim::OptionRow& option : row.options) {
-      text += "      " + std::string(option.key) + " (default " + option.fallback + "): " +
-              option.help;
+      text +=
+          "      " + std::string(option.key) + " (default " + option.fallback + "): " + option.help;
       if (option.choices) text += "; " + std::string(option.choices);
       text += "\n";
     }
@@ -38,13 +38,15 @@ void add_simulate(CLI::App& root) {
   command->add_option("--set", *settings, "option of the device; model=... chooses the model")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--rate", options->rate_hz, "turns or samples per second; 0: the model's own");
+  command->add_option("--rate", options->rate_hz,
+                      "turns or samples per second; 0: the model's own");
   command->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
   command
-      ->add_option("--fault", options->faults,
-                   "what goes wrong: off, stuck, garbage, wrong, slow, delayed, intermittent, drop, "
-                   "duplicate, reorder, truncate, split, bitflip, reset, wrap, drift, jitter, jump, "
-                   "stall, baud, unplug")
+      ->add_option(
+          "--fault", options->faults,
+          "what goes wrong: off, stuck, garbage, wrong, slow, delayed, intermittent, drop, "
+          "duplicate, reorder, truncate, split, bitflip, reset, wrap, drift, jitter, jump, "
+          "stall, baud, unplug")
       ->type_name("KIND[=VALUE][@START[+DURATION]][%PERCENT]")
       ->allow_extra_args(false);
   command->add_option("--truth", options->truth, "file for what was really measured, and when");

@@ -32,7 +32,8 @@ bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
   on_message_ = &on_message;
   const hal::Status fed =
       reader_.feed(std::span(buffer_).first(static_cast<std::size_t>(n)), *this);
-  if (!fed) throw Failure(kFailed, std::string("the stream is broken: ") + fed.error().detail.c_str());
+  if (!fed)
+    throw Failure(kFailed, std::string("the stream is broken: ") + fed.error().detail.c_str());
   return true;
 }
 
@@ -52,26 +53,6 @@ void StreamClient::on_record(const hal::mcap::Record& record) {
     const Channel& channel = channels_[message->channel];
     (*on_message_)({channel.topic, channel.type, *message});
   }
-}
-
-std::uint64_t Diagnosis::count(const std::string& key) const {
-  const auto found = values.find(key);
-  return found == values.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
-}
-
-std::map<std::string, Diagnosis> diagnoses(hal::Bytes diagnostic_array) {
-  std::map<std::string, Diagnosis> result;
-  app::DiagnosticReader reader(diagnostic_array);
-  while (const auto status = reader.next_status()) {
-    Diagnosis& diagnosis = result[std::string(status->name)];
-    diagnosis.level = status->level;
-    diagnosis.message = status->message;
-    diagnosis.hardware_id = status->hardware_id;
-    while (const auto pair = reader.next_value()) {
-      diagnosis.values[std::string(pair->key)] = pair->value;
-    }
-  }
-  return result;
 }
 
 }  // namespace lidarctl

@@ -45,14 +45,4 @@ class StreamClient final : private hal::mcap::RecordSink {
   const OnMessage* on_message_ = nullptr;
 };
 
-// The statuses of a DiagnosticArray by name, each with its values.
-struct Diagnosis {
-  app::Level level{};
-  std::string message, hardware_id;
-  std::map<std::string, std::string> values;
-
-  std::uint64_t count(const std::string& key) const;  // 0 when it is not there
-};
-std::map<std::string, Diagnosis> diagnoses(hal::Bytes diagnostic_array);
-
 }  // namespace lidarctl

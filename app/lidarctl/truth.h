@@ -10,7 +10,8 @@ namespace lidarctl {
 
 class Truth {
  public:
-  // Reads a truth file; a last line that is not whole yet is left out. A Failure when there is none.
+  // Reads a truth file; a last line that is not whole yet is left out. A Failure when there is
+  // none.
   explicit Truth(const std::string& path);
 
   // Stamp minus truth, ns, against the nearest true beam of that angle (rad, sensor frame).

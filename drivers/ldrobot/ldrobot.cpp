@@ -74,7 +74,7 @@ bool LdrobotFraming::intact(Bytes frame) {
 
 std::span<const OptionSpec> Ldrobot::options() { return kOptions; }
 
-Figures Ldrobot::figures(const Options& options) {
+Figures Ldrobot::figures(const Options& options, int) {
   const Model& model = model_of(options);
   const double asked = options.number("scan_hz");
   const double turns = model.takes_commands && asked > 0 ? asked : model.turns_hz;

@@ -28,7 +28,7 @@ class Ldrobot {
  public:
   using Framing = LdrobotFraming;
   static std::span<const OptionSpec> options();
-  static Figures figures(const Options&);
+  static Figures figures(const Options&, int baud);
   static std::span<const Step<Ldrobot>> start_script();
   static std::span<const Step<Ldrobot>> stop_script();
 
@@ -38,7 +38,7 @@ class Ldrobot {
   Framing& framing(Channel) { return framing_; }
   Decoded decode(const Frame&);
   ClockModel clock_model() const;
-  hal::Duration max_silence() const { return std::chrono::milliseconds(100); }
+  hal::Duration max_silence() const { return std::chrono::milliseconds(300); }  // three turns
 
  private:
   static constexpr std::size_t kBeams = 12;

@@ -55,7 +55,7 @@ hal::Text<17> trimmed(Bytes b) {
 
 std::span<const OptionSpec> MicrostrainMip::options() { return kOptions; }
 
-Figures MicrostrainMip::figures(const Options& options) {
+Figures MicrostrainMip::figures(const Options& options, int) {
   const double rate = options.number("rate_hz");
   const int attitude = options.flag("orientation") ? 18 : 0,
             deltas = options.flag("deltas") ? 28 : 0;
@@ -81,7 +81,7 @@ void MicrostrainMip::restart() {
 ClockModel MicrostrainMip::clock_model() const { return {.modulus = hal::Duration(kWeek)}; }
 
 hal::Duration MicrostrainMip::max_silence() const {
-  return std::max<hal::Duration>(std::chrono::milliseconds(100), hal::from_seconds(3 / rate_hz()));
+  return std::max<hal::Duration>(std::chrono::milliseconds(250), hal::from_seconds(3 / rate_hz()));
 }
 
 // A device that streams answers late: it is made idle first, and asked again until it is.

@@ -19,7 +19,7 @@ class MicrostrainMip {
  public:
   using Framing = mip::Framing;
   static std::span<const OptionSpec> options();
-  static Figures figures(const Options&);
+  static Figures figures(const Options&, int baud);
   static std::span<const Step<MicrostrainMip>> start_script();
   static std::span<const Step<MicrostrainMip>> stop_script();
 

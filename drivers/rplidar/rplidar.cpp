@@ -1,6 +1,7 @@
 #include "drivers/rplidar/rplidar.h"
 
 #include <cctype>
+#include <cmath>
 
 #include "drivers/wire.h"
 
@@ -52,11 +53,11 @@ constexpr std::array kOptions{
     OptionSpec{.key = "max_beams",
                .type = OptionType::integer,
                .unit = "",
-               .fallback = "4096",
-               .min = 256,
+               .fallback = "0",
+               .min = 0,
                .max = 16384,
-               .help = "room for the beams of one turn: sample rate over turns per second, and "
-                       "some more"},
+               .help = "room for the beams of one turn; 0: what the line can carry at the usual "
+                       "motor speeds"},
 };
 
 constexpr unsigned kStop = 0x25, kReset = 0x40, kScan = 0x20, kExpress = 0x82, kGetInfo = 0x50,
@@ -68,9 +69,12 @@ constexpr std::uint32_t kUsualSpeed = 0x01, kModeCount = 0x70, kModeSampleTime =
 constexpr unsigned kFallbackRpm = 600, kFallbackPwm = 660;
 constexpr std::size_t kDescriptor = 7;
 constexpr unsigned kMostModes = 32;
-// 20 turns per second; 8000 nodes; of the capsules with most samples, 96, the slowest typical mode
+// 25 turns per second; 8000 nodes; of the capsules with most samples, 96, the slowest typical mode
 // is that of the A1: 127 us a sample.
-constexpr double kMostTurnsHz = 20, kMostNodesHz = 8000, kMostSamples = 96, kSlowestUs = 127;
+constexpr double kMostTurnsHz = 25, kMostNodesHz = 8000, kMostSamples = 96, kSlowestUs = 127;
+constexpr double kMostSamplesHz = 32'000, kDensestSamples = 96, kDensestBytes = 132;
+constexpr double kLeastSamples = 32;  // of a capsule
+constexpr int kSlowLine = 256'000;    // up to here the A series and S1
 
 void command(Request& request, unsigned code) { request.u8(0xA5).u8(code); }
 
@@ -125,15 +129,20 @@ bool same_name(std::string_view a, std::string_view b) {
 
 std::span<const OptionSpec> Rplidar::options() { return kOptions; }
 
-// Only the device knows its rates: bounds that hold for all models. Each fits its own line, so no
-// load is given for that. The last beam of a cloud may be the first of its capsule, which waits
-// for its successor, which takes no longer on the line than to measure: three capsules.
-Figures Rplidar::figures(const Options& options) {
-  const int beams = options.integer("max_beams");
+// Only the device knows its rates: bounds that hold for all models on such a line. Each fits its
+// own line, so no load is given for that. The last beam of a cloud may be the first of its
+// capsule, which waits for its successor, which takes no longer on the line than to measure: three
+// capsules.
+Figures Rplidar::figures(const Options& options, int baud) {
+  const double line_hz = baud / 10.0 / kDensestBytes * kDensestSamples;
+  const double samples_hz = baud > 0 ? std::min(line_hz, kMostSamplesHz) : kMostSamplesHz;
+  const double slowest_hz = baud > 0 && baud <= kSlowLine ? 5 : 8;  // turns
+  const int asked = options.integer("max_beams");
+  const double beams = asked > 0 ? asked : std::ceil(samples_hz / slowest_hz);
   const double sample_us = options.number("sample_us");
   const bool nodes = same_name(options.text("mode"), "Standard");
   const double capsule_us = kMostSamples * (sample_us > 0 ? sample_us : kSlowestUs);
-  return {.packets_hz = nodes ? kMostNodesHz : kMostTurnsHz * beams / kMostSamples,
+  return {.packets_hz = nodes ? kMostNodesHz : samples_hz / kLeastSamples,
           .turns_hz = kMostTurnsHz,
           .beams_per_turn = static_cast<std::size_t>(beams),
           .bytes_per_s = 0,

@@ -18,7 +18,7 @@ class Rplidar {
  public:
   using Framing = RplidarFraming;
   static std::span<const OptionSpec> options();
-  static Figures figures(const Options&);
+  static Figures figures(const Options&, int baud);
   static std::span<const Step<Rplidar>> start_script();
   static std::span<const Step<Rplidar>> stop_script();
 
@@ -29,7 +29,7 @@ class Rplidar {
   Decoded decode(const Frame&);
   // Samples are counted: no source tells the unit of the stamps that some formats carry.
   ClockModel clock_model() const { return {.max_skew = kCountedSkew}; }
-  hal::Duration max_silence() const { return std::chrono::milliseconds(200); }
+  hal::Duration max_silence() const { return std::chrono::milliseconds(300); }
 
  private:
   enum class Motor : std::uint8_t { unknown, none, dtr, pwm, rpm };

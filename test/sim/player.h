@@ -20,7 +20,7 @@ struct PlayerInputs {
   double rate_hz = 0.0;
   std::uint64_t seed = 1;
   bool is_serial = false;        // bytes take line time; a socket carries a frame at once
-  TruthWriter* truth = nullptr;  // may be none; outlives the player
+  TruthSink* truth = nullptr;  // may be none; outlives the player
 };
 
 // Bytes that are on the far side of the line at `due`.
@@ -64,7 +64,7 @@ class Player {
   FaultInjector faults_;
   std::unique_ptr<DeviceModel> model_;
   bool is_serial_;
-  TruthWriter* truth_;
+  TruthSink* truth_;
   bool is_powered_ = false;
   hal::Time model_due_ = kNever;
   hal::Time change_due_ = kNever;

@@ -1,4 +1,4 @@
-// The truth file: JSON lines that say what the simulated device really measured, and when.
+// What the simulated device really measured, and when; as JSON lines in the truth file.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,23 @@
 
 namespace sim {
 
+// Gets everything in the order in which it was measured.
+class TruthSink {
+ public:
+  virtual void write(const ScanTruth& scan) = 0;
+  virtual void write(const ImuTruth& imu) = 0;
+
+ protected:
+  ~TruthSink() = default;
+};
+
 // Lines as DESIGN.md section 6 has them; times are inner time, ns.
-class TruthWriter {
+class TruthWriter final : public TruthSink {
  public:
   explicit TruthWriter(std::FILE* file) : file_(file) {}  // not owned; outlives the writer
 
-  void write(const ScanTruth& scan);
-  void write(const ImuTruth& imu);
+  void write(const ScanTruth& scan) override;
+  void write(const ImuTruth& imu) override;
 
  private:
   std::FILE* file_;

@@ -71,7 +71,7 @@ struct PortLog final : hal::PortListener {
   hal::Error last_fault;
 };
 
-inline hal::Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+inline hal::Bytes view_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 // A pty whose far end is the test.
 struct Pty {

@@ -54,7 +54,7 @@ TEST(Capture, EncodesEveryFieldLittleEndian) {
   record.at = hal::from_ns(0x0102030405060708);
   record.value = -1;
   record.lost = 0xA0B0C0D0;
-  record.bytes = test::bytes_of("hi");
+  record.bytes = test::view_of("hi");
   std::array<std::byte, 64> out{};
   LONGS_EQUAL(hal::kRawHeader + 2, hal::encode(record, out));
   constexpr std::array<unsigned, 34> kExpected{
@@ -72,7 +72,7 @@ TEST(Capture, DecodesWhatItEncoded) {
   record.at = hal::from_ns(-7);
   record.value = 1'700'000'000'000'000'000;
   record.lost = 9;
-  record.bytes = test::bytes_of("abc");
+  record.bytes = test::view_of("abc");
   std::array<std::byte, 64> out{};
   const auto back = hal::decode(hal::Bytes(out).first(hal::encode(record, out)));
   CHECK_TRUE(back.has_value());
@@ -83,14 +83,14 @@ TEST(Capture, DecodesWhatItEncoded) {
 
 TEST(Capture, WritesNothingWhereItDoesNotFit) {
   RawRecord record;
-  record.bytes = test::bytes_of("x");
+  record.bytes = test::view_of("x");
   std::array<std::byte, hal::kRawHeader> out{};
   LONGS_EQUAL(0, hal::encode(record, out));
 }
 
 TEST(Capture, RefusesTornRecordsAndUnknownKinds) {
   RawRecord record;
-  record.bytes = test::bytes_of("abc");
+  record.bytes = test::view_of("abc");
   std::array<std::byte, 64> out{};
   const std::size_t size = hal::encode(record, out);
   for (std::size_t n = 0; n < size; ++n) CHECK_FALSE(hal::decode(hal::Bytes(out).first(n)));
@@ -111,7 +111,7 @@ TEST(Capture, TellsTheTapBeforeTheListener) {
     std::vector<std::size_t> seen;
   } order(records);
   port->open(order);
-  fake->deliver(test::bytes_of("x"));
+  fake->deliver(test::view_of("x"));
   fake->unplug();
   CHECK_TRUE((order.seen == std::vector<std::size_t>{1, 2, 3}));
 }
@@ -120,7 +120,7 @@ TEST(Capture, RecordsAChunkWhole) {
   port->open(log);
   last_is(RawKind::open);
   const hal::Time at = clock.advance(5ms);
-  fake->deliver(test::bytes_of("xyz"), 43us, 7);
+  fake->deliver(test::view_of("xyz"), 43us, 7);
   last_is(RawKind::rx);
   CHECK_TRUE(records.all.back().at == at);
   CHECK_EQUAL(43'000, records.all.back().value);
@@ -142,11 +142,11 @@ TEST(Capture, RecordsAFaultWithItsWords) {
 
 TEST(Capture, RecordsAWriteWithItsResult) {
   port->open(log);
-  CHECK_TRUE(static_cast<bool>(port->write(test::bytes_of("go"))));
+  CHECK_TRUE(static_cast<bool>(port->write(test::view_of("go"))));
   last_is(RawKind::tx);
   CHECK_EQUAL(0, records.all.back().value);
   fake->refuse_write = true;
-  CHECK_FALSE(static_cast<bool>(port->write(test::bytes_of("go"))));
+  CHECK_FALSE(static_cast<bool>(port->write(test::view_of("go"))));
   CHECK_EQUAL(1 + static_cast<int>(hal::Errc::no_space), records.all.back().value);
 }
 

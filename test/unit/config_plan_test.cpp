@@ -83,7 +83,9 @@ TEST(ConfigPlan, PartsOfATurnAreSmallerAndMore) {
 }
 
 TEST(ConfigPlan, MemoryIsQueueCloudsAndClients) {
-  const config::Stack c = ld19(", capacity: 20, outputs: [points]");
+  const config::Stack c = stack(
+      "stream: {clients: 8, client_buffer_kib: 1024}\n"
+      "sensors: {a: {driver: ldrobot, port: 'serial:/dev/a', capacity: 20, outputs: [points]}}");
   const config::Plan plan = config::plan(c);
   LONGS_EQUAL(20, plan.sensors[0].capacity);
   LONGS_EQUAL(23, plan.sensors[0].clouds);

@@ -17,6 +17,18 @@ using test::hex;
 using test::joined;
 using test::tiny;
 
+namespace {
+
+// Streams unasked.
+class Talker : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static std::span<const drivers::Step<Talker>> start_script() { return {}; }
+  static std::span<const drivers::Step<Talker>> stop_script() { return {}; }
+};
+
+}  // namespace
+
 TEST_GROUP(DeviceDriver) {
   test::ManualClock clock;
   test::PacketLog log;
@@ -26,6 +38,7 @@ TEST_GROUP(DeviceDriver) {
   unsigned stamp = 0;
 
   void setup() override { build(115200); }
+  template <class D = test::TinyDevice>
   void build(int baud) {
     DriverSetup setup;
     auto owned = std::make_unique<test::FakePort>(clock);
@@ -34,7 +47,7 @@ TEST_GROUP(DeviceDriver) {
     setup.baud = baud;
     setup.ports[0] = std::move(owned);
     setup.sink = &log;
-    driver = make_driver<test::TinyDevice>(options, std::move(setup));
+    driver = make_driver<D>(options, std::move(setup));
   }
   void deliver(const std::vector<std::byte>& bytes) { port->deliver(bytes); }
   void tick(hal::Duration d) { driver->tick(clock.advance(d)); }
@@ -326,6 +339,17 @@ TEST(DeviceDriver, SaysAfterASecondOfStartingWhatIsMissing) {
   why_is(Cause::none, "");
   tick(10ms);
   why_is(Cause::no_packets, "1 frames but no measurement in them: wrong mode or model?");
+}
+
+TEST(DeviceDriver, AMismatchIsGivenUpAfterASecond) {
+  build<Talker>(115200);
+  driver->start(clock.now());
+  for (int i = 0; i < 99; ++i) deliver(hex("01 02 03 04 05 06")), tick(10ms);
+  is(State::starting);
+  tick(10ms);
+  is(State::backoff);
+  why_is(Cause::mismatch,
+         "594 bytes at 115200 baud but no frame: another device, protocol or baud rate?");
 }
 
 TEST(DeviceDriver, StopHoldsItsDialogue) {

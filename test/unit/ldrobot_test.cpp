@@ -147,7 +147,7 @@ TEST(Ldrobot, TheBeamRateIsTheModels) {
     model(name);
     feed(hex(kManualFrame));
     CHECK_TRUE(log.slices.back().step == hal::from_seconds(1.0 / rate));
-    const Figures figures = Ldrobot::figures(options);
+    const Figures figures = Ldrobot::figures(options, 230400);
     DOUBLES_EQUAL(rate / 12.0, figures.packets_hz, 1e-9);
     DOUBLES_EQUAL(rate / 12.0 * 47, figures.bytes_per_s, 1e-6);
   }

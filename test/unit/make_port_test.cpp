@@ -22,5 +22,5 @@ TEST(MakePort, HandsThePeerToUdp) {
   test::PortLog log;
   const auto port = hal::make_port(real.loop, options);
   port->open(log);
-  CHECK_TRUE(static_cast<bool>(port->write(test::bytes_of("x"))));
+  CHECK_TRUE(static_cast<bool>(port->write(test::view_of("x"))));
 }

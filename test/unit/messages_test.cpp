@@ -279,6 +279,7 @@ TEST(Messages, ADropNoticeSaysHowManyWereLost) {
   app::DiagnosticReader r(first(n));
   CHECK_TRUE(r.header().unix_ns == kStamp);
   CHECK_TRUE(r.next_status()->level == app::Level::warn);
+  CHECK_TRUE(r.next_value()->value == "drops");
   CHECK_TRUE(r.next_value()->value == "3");
   CHECK_TRUE(r.next_value()->value == "12");
   LONGS_EQUAL(0, app::encode_drop_notice({kStamp, 3, 12}, std::span(memory).first(n - 1)));

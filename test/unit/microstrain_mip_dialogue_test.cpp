@@ -234,7 +234,7 @@ TEST(MicrostrainMipDialogue, WithoutAnyAnswerItSaysSoAndTriesAgain) {
   CHECK_TRUE(last_write() == hex("75 65 01 02 02 06 E5 CB"));
 }
 
-TEST(MicrostrainMipDialogue, SilenceIsThreePeriodsButNoLessThanATenthOfASecond) {
+TEST(MicrostrainMipDialogue, SilenceIsThreePeriodsButNoLessThanAQuarterOfASecond) {
   set("rate_hz", "5");
   build();
   start();
@@ -248,7 +248,7 @@ TEST(MicrostrainMipDialogue, SilenceIsThreePeriodsButNoLessThanATenthOfASecond) 
   build();
   start();
   send_sample(1);
-  run(90ms);
+  run(240ms);
   CHECK_TRUE(driver->health().state == State::streaming);
   run(20ms);
   CHECK_TRUE(driver->health().state == State::silent);

@@ -127,7 +127,7 @@ TEST(Options, EveryDeviceOfTheRegistryHasDefaultsThatItWouldAccept) {
       CHECK_TRUE(static_cast<bool>(defaults.set(spec.key, spec.fallback)));
       CHECK_FALSE(spec.help.empty());
     }
-    const Figures figures = row.figures(defaults);
+    const Figures figures = row.figures(defaults, row.default_baud);
     CHECK_TRUE(figures.packets_hz > 0);
     CHECK_TRUE(find(row.name) == &row);
   }

@@ -32,7 +32,7 @@ struct Source final : hal::RecordSource, hal::Tap {
     record.kind = kind;
     record.at = at;
     record.value = value;
-    record.bytes = test::bytes_of(bytes);
+    record.bytes = test::view_of(bytes);
     on_record(record);
   }
   std::deque<std::vector<std::byte>> encoded;
@@ -44,7 +44,7 @@ struct Program final : hal::ReplayListener, hal::PortListener {
   void on_pass_begin(hal::Time now) override { note("begin", now); }
   void on_pass_end(hal::Time began) override {
     note(port->drained() ? "end" : "end, more to come", began);
-    if (writes_at_end) (void)port->write(test::bytes_of("end"));
+    if (writes_at_end) (void)port->write(test::view_of("end"));
   }
   void on_tick(hal::Time now) override {
     note("tick", now);
@@ -56,7 +56,7 @@ struct Program final : hal::ReplayListener, hal::PortListener {
     note("open", now);
   }
   void on_chunk(const hal::Chunk& chunk) override {
-    const hal::Status written = port->write(test::bytes_of(answer));
+    const hal::Status written = port->write(test::view_of(answer));
     note(written ? "taken" : "refused", chunk.last_at);
     for (std::byte b : chunk.bytes) journal += static_cast<char>(b);
     journal += " lost " + std::to_string(chunk.lost) + " per byte " +
@@ -113,9 +113,9 @@ TEST_GROUP(Replay) {
     pass(tick);
     fake.refuse_open = false;
     pass(tick);
-    pass([&] { fake.deliver(test::bytes_of("abc"), 43us, 2); });
+    pass([&] { fake.deliver(test::view_of("abc"), 43us, 2); });
     fake.refuse_write = true, fake.is_drained = false;
-    pass([&] { fake.deliver(test::bytes_of("def")); });
+    pass([&] { fake.deliver(test::view_of("def")); });
     fake.refuse_write = false, fake.is_drained = true;
     pass([&] {
       source.add(RawKind::offset, clock.now(), {}, 77);
@@ -166,7 +166,7 @@ TEST(Replay, CountsRecordsOfPortsThatNobodyHas) {
   RawRecord record;
   record.kind = RawKind::rx;
   record.sensor = 9;
-  record.bytes = test::bytes_of("x");
+  record.bytes = test::view_of("x");
   source.on_record(record);
   source.add(RawKind::rx, t0, "to a closed port");
   replayer.run(program);

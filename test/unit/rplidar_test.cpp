@@ -210,9 +210,9 @@ TEST(Rplidar, SilenceEndsInANewStart) {
   start();
   pass(200ms);
   lidar.streams = 0;
-  pass(250ms);
+  pass(350ms);
   CHECK_TRUE(state() == State::silent);
-  pass(1300ms);
+  pass(1800ms);
   CHECK_TRUE(state() == State::streaming);
   LONGS_EQUAL(1, driver->health().faults);
 }
@@ -242,9 +242,22 @@ TEST(Rplidar, IsInTheRegistry) {
   const drivers::Row* const row = drivers::find("rplidar");
   CHECK_TRUE(row != nullptr);
   LONGS_EQUAL(115200, row->default_baud);
-  const auto figures = row->figures(options);
-  LONGS_EQUAL(4096, figures.beams_per_turn);
-  // A chunk must have room for the largest packet, and the fastest models be within the rates.
-  CHECK_TRUE(4096 / (figures.packets_hz / figures.turns_hz) >= 95.9);
-  CHECK_TRUE(figures.packets_hz >= 800);
+}
+
+// A turn of the slowest motor must fit, a chunk have room for the largest packet, and the fastest
+// models be within the rates.
+TEST(Rplidar, BudgetsFollowTheLine) {
+  struct Case {
+    int baud;
+    double most_samples_hz, slowest_turns_hz;
+  };
+  for (const Case& c : {Case{115200, 8000, 5.5}, Case{256000, 16000, 5.5}, Case{460800, 32000, 10},
+                        Case{1000000, 32000, 10}, Case{0, 32000, 10}}) {
+    const auto figures = drivers::Rplidar::figures(options, c.baud);
+    const auto beams = static_cast<double>(figures.beams_per_turn);
+    CHECK_TRUE(beams >= c.most_samples_hz / c.slowest_turns_hz);
+    CHECK_TRUE(beams <= 4096);
+    CHECK_TRUE(beams / (figures.packets_hz / figures.turns_hz) >= 95.9);
+    CHECK_TRUE(figures.packets_hz >= c.most_samples_hz / 40);
+  }
 }

@@ -52,7 +52,7 @@ TEST(SerialPort, PassesEveryByteValueUnchangedBothWays) {
   for (int i = 0; i < 256; ++i) all.push_back(static_cast<char>(i));
   pty.write(all);
   CHECK_TRUE(received(all));
-  CHECK_TRUE(static_cast<bool>(opened.write(test::bytes_of(all))));
+  CHECK_TRUE(static_cast<bool>(opened.write(test::view_of(all))));
   CHECK_TRUE(read_far() == all);
 }
 
@@ -112,7 +112,7 @@ TEST(SerialPort, ReportsTheFarEndGoingAwayOnceAndIsClosedThen) {
   LONGS_EQUAL(1, log.faults);
   CHECK_TRUE(log.last_fault.code == Errc::closed);
   STRCMP_CONTAINS(pty.path.c_str(), log.last_fault.detail.c_str());
-  const hal::Status written = port->write(test::bytes_of("x"));
+  const hal::Status written = port->write(test::view_of("x"));
   CHECK_TRUE(!written && written.error().code == Errc::closed);
 }
 
@@ -167,7 +167,7 @@ TEST(SerialPort, IsDrainedWhileNothingCameAndAfterAShortRead) {
 TEST(SerialPort, SaysWhenTheDeviceDoesNotRead) {
   hal::SerialPort& opened = open();
   const std::string much(1 << 20, 'x');
-  const hal::Status written = opened.write(test::bytes_of(much));
+  const hal::Status written = opened.write(test::view_of(much));
   CHECK_FALSE(static_cast<bool>(written));
   CHECK_TRUE(written.error().code == Errc::no_space);
   LONGS_EQUAL(1, opened.stats().dropped_writes);

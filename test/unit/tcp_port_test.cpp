@@ -68,7 +68,7 @@ TEST(TcpPort, ConnectsReadsAndWrites) {
   server.send("hello");
   CHECK_TRUE(real.run_until([&] { return log.text == "hello"; }));
   LONGS_EQUAL(0, log.outside_pass);
-  CHECK_TRUE(static_cast<bool>(opened.write(test::bytes_of("answer"))));
+  CHECK_TRUE(static_cast<bool>(opened.write(test::view_of("answer"))));
   std::string answer(16, '\0');
   LONGS_EQUAL(6, ::recv(server.client.get(), answer.data(), answer.size(), 0));
 }
@@ -149,6 +149,6 @@ TEST(TcpPort, OpensAgainAfterAFault) {
 }
 
 TEST(TcpPort, WritesNothingBeforeItIsConnected) {
-  const hal::Status written = open().write(test::bytes_of("x"));
+  const hal::Status written = open().write(test::view_of("x"));
   CHECK_TRUE(!written && written.error().code == Errc::closed);
 }

@@ -113,7 +113,7 @@ TEST(UdpPort, RefusesOtherSendersAndNamesTheLast) {
 TEST(UdpPort, TakesAnswersOfItsPeerOnlyFromAnyPort) {
   hal::UdpPort& opened = open({.peer = "127.0.0.1", .peer_port = peer.port()});
   Peer stranger("127.0.0.2"), second;
-  CHECK_TRUE(static_cast<bool>(opened.write(test::bytes_of("ask"))));
+  CHECK_TRUE(static_cast<bool>(opened.write(test::view_of("ask"))));
   std::string asked(16, '\0');
   LONGS_EQUAL(3, ::recv(peer.fd.get(), asked.data(), asked.size(), 0));
   stranger.send(opened, "evil");
@@ -126,14 +126,14 @@ TEST(UdpPort, TakesAnswersOfItsPeerOnlyFromAnyPort) {
 TEST(UdpPort, TakesThePeerThatIsNotThereForSilent) {
   hal::UdpPort& opened = open({.peer = "127.0.0.1", .peer_port = 9});
   for (int i = 0; i < 3; ++i) {
-    CHECK_TRUE(static_cast<bool>(opened.write(test::bytes_of("ask"))));
+    CHECK_TRUE(static_cast<bool>(opened.write(test::view_of("ask"))));
     real.loop.run_for(real.passes, 2ms);
   }
   LONGS_EQUAL(0, log.faults);
 }
 
 TEST(UdpPort, CannotWriteWithoutAPeer) {
-  const hal::Status written = open().write(test::bytes_of("x"));
+  const hal::Status written = open().write(test::view_of("x"));
   CHECK_TRUE(!written);
   LONGS_EQUAL(1, port->stats().dropped_writes);
 }

@@ -1,5 +1,6 @@
 # Run after a test program was built: writes one add_test line per TEST.
-# In: PROGRAM, EMULATOR (a list, may be empty), DIRECTORY (where tests run), TESTS_FILE.
+# In: PROGRAM, EMULATOR (a list, may be empty), DIRECTORY (where tests run), TESTS_FILE, LABEL and
+# SERIAL (may be empty).
 execute_process(COMMAND ${EMULATOR} ${PROGRAM} -ln
   OUTPUT_VARIABLE listed RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
@@ -16,7 +17,13 @@ foreach(name IN LISTS names)
     string(APPEND command " [==[${word}]==]")
   endforeach()
   string(APPEND lines "add_test([==[${name}]==]${command})\n")
-  string(APPEND lines
-    "set_tests_properties([==[${name}]==] PROPERTIES TIMEOUT 60 WORKING_DIRECTORY [==[${DIRECTORY}]==])\n")
+  set(properties "TIMEOUT 60 WORKING_DIRECTORY [==[${DIRECTORY}]==]")
+  if(LABEL)
+    string(APPEND properties " LABELS [==[${LABEL}]==]")
+  endif()
+  if(SERIAL AND name MATCHES "${SERIAL}")
+    string(APPEND properties " RUN_SERIAL TRUE")
+  endif()
+  string(APPEND lines "set_tests_properties([==[${name}]==] PROPERTIES ${properties})\n")
 endforeach()
 file(WRITE "${TESTS_FILE}" "${lines}")

@@ -1,0 +1,100 @@
+// The host's end of a simulated device's line, read in passes as the real ports are.
+#pragma once
+
+#include <vector>
+
+#include "hal/port.h"
+#include "test/sim/player.h"
+
+namespace test {
+
+// The player runs outside the passes: fetch() before, hand_over() after. What lies between, the
+// program under test, is then all that may allocate.
+class SimPort final : public hal::Port {
+ public:
+  SimPort(const hal::Clock& clock, sim::Player& player, bool is_serial)
+      : clock_(clock), player_(player), is_serial_(is_serial) {
+    arrived_.reserve(kRoom);
+    written_.reserve(kRoom);
+    stats_.receive_buffer = is_serial ? 0 : 4096;
+  }
+
+  void open(hal::PortListener& listener) override {
+    if (!player_.is_plugged(clock_.now())) {
+      return listener.on_port_fault({hal::Errc::not_found, 0, "sim: open", {}}, clock_.now());
+    }
+    listener_ = &listener;
+    listener.on_port_open(clock_.now());
+  }
+  hal::Status write(hal::Bytes bytes) override {
+    if (written_.size() + bytes.size() > kRoom) {
+      return hal::Error{hal::Errc::no_space, 0, "sim: write", {}};
+    }
+    written_.insert(written_.end(), bytes.begin(), bytes.end());
+    return hal::ok;
+  }
+  void close() override { listener_ = nullptr; }
+  hal::Status set_dtr(bool) override { return hal::ok; }
+  bool drained() const override { return true; }
+  hal::PortStats stats() const override { return stats_; }
+  std::string_view name() const override { return "sim:"; }
+
+  // Everything that has arrived by now; true when there is something for a pass to handle.
+  bool fetch() {
+    const hal::Time now = clock_.now();
+    for (sim::Write write; player_.take(now, write);) {
+      // A datagram has its own stamp, a line its bytes only.
+      const bool apart = !is_serial_ || parts_ == 0;
+      if (listener_ == nullptr || arrived_.size() + write.bytes.size() > kRoom) continue;
+      arrived_.insert(arrived_.end(), write.bytes.begin(), write.bytes.end());
+      if (apart && parts_ < std::size(part_)) part_[parts_++] = {0, write.due};
+      part_[parts_ - 1].size += write.bytes.size();
+    }
+    return parts_ > 0 || is_pulled();
+  }
+  void deliver() {
+    if (is_pulled()) {
+      parts_ = 0;
+      arrived_.clear();
+      hal::PortListener* const listener = std::exchange(listener_, nullptr);
+      listener->on_port_fault({hal::Errc::closed, 0, "sim: unplugged", {}}, clock_.now());
+      return;
+    }
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < parts_ && listener_ != nullptr; ++i) {
+      const hal::Bytes bytes = hal::Bytes(arrived_).subspan(at, part_[i].size);
+      at += bytes.size();
+      listener_->on_chunk({bytes, is_serial_ ? clock_.now() : part_[i].due, {}, 0});
+    }
+    parts_ = 0;
+    arrived_.clear();
+  }
+  void hand_over() {
+    if (written_.empty()) return;
+    player_.receive(sim::Channel::data, written_, clock_.now());
+    written_.clear();
+  }
+
+  // What a port may say of itself, for the diagnostics.
+  void set_stats(const hal::PortStats& stats) { stats_ = stats; }
+
+ private:
+  struct Part {
+    std::size_t size = 0;
+    hal::Time due{};
+  };
+  static constexpr std::size_t kRoom = 1 << 16;
+
+  bool is_pulled() const { return listener_ != nullptr && !player_.is_plugged(clock_.now()); }
+
+  const hal::Clock& clock_;
+  sim::Player& player_;
+  const bool is_serial_;
+  hal::PortListener* listener_ = nullptr;
+  std::vector<std::byte> arrived_, written_;
+  std::array<Part, 256> part_{};
+  std::size_t parts_ = 0;
+  hal::PortStats stats_{};
+};
+
+}  // namespace test

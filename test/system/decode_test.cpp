@@ -1,0 +1,262 @@
+// The contract of `lidarctl decode`, held against the recordings and what is expected of them.
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <sstream>
+
+#include "test/support/harness.h"
+#include "test/system/bench.h"
+#include "test/system/json.h"
+
+using test::contains;
+using test::Json;
+using test::Ran;
+
+namespace {
+
+// As printed in the manual of the LD19.
+constexpr const char* kFrame =
+    "54 2C 68 08 AB 7E E0 00 E4 DC 00 E2 D9 00 E5 D5 00 E3 D3 00 E4 D0 00 E9 CD 00 E4 CA 00 E2 "
+    "C7 00 E9 C5 00 E5 C2 00 E5 C0 00 E5 BE 82 3A 1A 50\n";
+constexpr double kDegree = std::numbers::pi / 180;
+
+double off_degrees(double a_rad, double b_deg) {
+  return std::abs(std::remainder(a_rad / kDegree - b_deg, 360.0));
+}
+
+}  // namespace
+
+TEST_GROUP(SystemDecode) {
+  test::Bench bench;
+  std::vector<Json> lines;
+
+  // Decodes; keeps the lines and checks what holds for all.
+  void decode(const std::string& driver, const std::string& file,
+              std::vector<std::string> settings = {}) {
+    std::vector<std::string> arguments{"decode", driver, file};
+    for (const std::string& setting : settings) {
+      arguments.push_back("--set");
+      arguments.push_back(setting);
+    }
+    const Ran ran = bench.lidarctl(arguments);
+    LONGS_EQUAL_TEXT(0, ran.status, ran.err.c_str());
+    STRCMP_EQUAL("", ran.err.c_str());
+    lines.clear();
+    std::istringstream out(ran.out);
+    for (std::string line; std::getline(out, line);) lines.push_back(Json::parse(line));
+    CHECK(!lines.empty());
+    STRCMP_EQUAL("stats", stats()["type"].string().c_str());
+    DOUBLES_EQUAL(stat("bytes"), stat("frame_bytes") + stat("garbage_bytes") + stat("tail_bytes"),
+                  0);
+    DOUBLES_EQUAL(stat("packets"), static_cast<double>(lines.size() - 1), 0);
+  }
+  const Json& stats() const { return lines.back(); }
+  double stat(const char* key) const { return stats()[key].number(); }
+
+  bool has_captures(const std::string& file) const {
+    if (std::ifstream(LIDARD_CAPTURES "/" + file)) return true;
+    test::note("no captures: skipped");
+    return false;
+  }
+  std::string capture(const std::string& file) const { return LIDARD_CAPTURES "/" + file; }
+
+  // Every scan and sample has exactly the members of the contract.
+  void check_members() const {
+    for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+      const Json& line = lines[i];
+      if (line["type"].string() == "scan") {
+        for (const char* const key : {"first_ns", "step_ns"}) (void)line[key].number();
+        (void)line["starts_turn"].boolean();
+        CHECK(line.has("device_ns"));
+        for (const Json& beam : line["beams"].list()) LONGS_EQUAL(3, beam.list().size());
+      } else {
+        STRCMP_EQUAL("imu", line["type"].string().c_str());
+        (void)line["t_ns"].number();
+        for (const char* const key : {"device_ns", "accel", "gyro", "orientation"}) {
+          CHECK_TEXT(line.has(key), key);
+        }
+      }
+    }
+  }
+};
+
+TEST(SystemDecode, RplidarCapsulesAreWhatTheVendorSays) {
+  if (!has_captures("rplidar/express_0x82_5capsules.bin")) return;
+  for (const char* const file :
+       {"rplidar/express_0x82_5capsules.bin", "rplidar/express_0x82_5capsules.hex"}) {
+    decode("rplidar", capture(file), {"answer=0x82"});
+    check_members();
+    DOUBLES_EQUAL(420, stat("bytes"), 0);
+    DOUBLES_EQUAL(5, stat("frames"), 0);
+    DOUBLES_EQUAL(4, stat("packets"), 0);
+    std::vector<const Json*> beams;
+    for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+      for (const Json& beam : lines[i]["beams"].list()) beams.push_back(&beam);
+    }
+    std::ifstream csv(capture("rplidar/express_0x82_5capsules.expected.csv"));
+    std::string line;
+    std::getline(csv, line);
+    std::size_t n = 0;
+    double worst = 0;
+    while (std::getline(csv, line)) {
+      double degrees = 0, mm = 0;
+      if (std::sscanf(line.c_str(), "%*d,%*d,%*d,%lf,%lf", &degrees, &mm) != 2) continue;
+      CHECK(n < beams.size());
+      const Json& beam = *beams[n++];
+      worst = std::max(worst, off_degrees(beam[0].number(), -degrees));
+      DOUBLES_EQUAL(mm * 1e-3, beam[1].number(), 1e-6);
+      CHECK(beam[2].is_null());
+    }
+    LONGS_EQUAL(128, n);
+    LONGS_EQUAL(128, beams.size());
+    CHECK_TEXT(worst <= 0.025, "angles");  // the vendor's integers are that coarse
+  }
+}
+
+TEST(SystemDecode, LdrobotFrameOfTheManual) {
+  if (!has_captures("ldrobot/manual_frame.hex")) return;
+  decode("ldrobot", capture("ldrobot/manual_frame.hex"));
+  check_members();
+  LONGS_EQUAL(2, lines.size());
+  const Json expected = Json::parse(test::read_file(capture("ldrobot/manual_frame.expected.json")));
+  const Json::List& points = expected["points"].list();
+  const Json::List& beams = lines[0]["beams"].list();
+  LONGS_EQUAL(points.size(), beams.size());
+  for (std::size_t i = 0; i < beams.size(); ++i) {
+    CHECK(off_degrees(beams[i][0].number(), -points[i]["angle_deg"].number()) < 1e-3);
+    DOUBLES_EQUAL(points[i]["dist_mm"].number() * 1e-3, beams[i][1].number(), 1e-6);
+    DOUBLES_EQUAL(points[i]["intensity"].number(), beams[i][2].number(), 0);
+  }
+  DOUBLES_EQUAL(expected["timestamp_ms"].number() * 1e6, lines[0]["device_ns"].number(), 0);
+  DOUBLES_EQUAL(47, stat("frame_bytes"), 0);
+}
+
+TEST(SystemDecode, MipPacketsAreWhatTheVendorDecoderSays) {
+  if (!has_captures("microstrain-mip/mip_first400.bin")) return;
+  decode("microstrain_mip", capture("microstrain-mip/mip_first400.bin"));
+  check_members();
+  DOUBLES_EQUAL(400, stat("frames"), 0);
+  DOUBLES_EQUAL(18018, stat("bytes"), 0);
+  std::ifstream text(capture("microstrain-mip/mip_first400.expected_vendor.txt"));
+  std::size_t n = 0;
+  double last_device_ns = 0;
+  for (std::string line; std::getline(text, line);) {
+    double a[3], w[3];
+    const std::size_t acc = line.find("acc="), gyr = line.find("gyr="), t = line.find(" t=");
+    if (acc == std::string::npos && gyr == std::string::npos &&
+        line.find("mag=") == std::string::npos) {
+      continue;
+    }
+    CHECK(n + 1 < lines.size());
+    const Json& sample = lines[n++];
+    if (acc == std::string::npos) continue;
+    LONGS_EQUAL(3, std::sscanf(line.c_str() + acc, "acc=%lf,%lf,%lf", a, a + 1, a + 2));
+    LONGS_EQUAL(3, std::sscanf(line.c_str() + gyr, "gyr=%lf,%lf,%lf", w, w + 1, w + 2));
+    // MIP: x forward, y right, z down, in g; ours: x forward, y left, z up.
+    const double sign[3] = {1, -1, -1};
+    for (std::size_t i = 0; i < 3; ++i) {
+      DOUBLES_EQUAL(sign[i] * a[i] * 9.80665, sample["accel"][i].number(), 1e-4);
+      DOUBLES_EQUAL(sign[i] * w[i], sample["gyro"][i].number(), 1e-6);
+    }
+    if (t == std::string::npos) continue;
+    const double device_ns = std::strtod(line.c_str() + t + 3, nullptr);
+    if (last_device_ns != 0) CHECK(device_ns > last_device_ns);
+    DOUBLES_EQUAL(device_ns, sample["device_ns"].number(), 0);
+    last_device_ns = device_ns;
+  }
+  DOUBLES_EQUAL(stat("packets"), static_cast<double>(n), 0);
+  test::note("%zu samples compared", n);
+}
+
+TEST(SystemDecode, GarbageAndTailAreCountedToTheByte) {
+  const std::string frame = kFrame;
+  const std::string file = bench.file("garbage.hex");
+  test::write_file(file, "00 11 22 " + frame + "54 54 2C 99 " + frame + frame + "54 2C 68 08 AB");
+  decode("ldrobot", file);
+  DOUBLES_EQUAL(3 + 4 + 3 * 47 + 5, stat("bytes"), 0);
+  DOUBLES_EQUAL(3, stat("frames"), 0);
+  DOUBLES_EQUAL(3 * 47, stat("frame_bytes"), 0);
+  DOUBLES_EQUAL(7, stat("garbage_bytes"), 0);
+  DOUBLES_EQUAL(5, stat("tail_bytes"), 0);
+  DOUBLES_EQUAL(3, stat("packets"), 0);
+}
+
+TEST(SystemDecode, GarbageBetweenRecordedFramesLosesNone) {
+  if (!has_captures("microstrain-mip/mip_first400.bin")) return;
+  const std::string bytes = test::read_file(capture("microstrain-mip/mip_first400.bin"));
+  decode("microstrain_mip", capture("microstrain-mip/mip_first400.bin"));
+  const double packets = stat("packets"), frames = stat("frames");
+  std::string dirty;
+  double garbage = 0;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::string junk(at % 7, '\x11');
+    garbage += static_cast<double>(junk.size());
+    dirty += junk;
+    const std::size_t length = static_cast<unsigned char>(bytes[at + 3]) + std::size_t{6};
+    dirty += bytes.substr(at, length);
+    at += length;
+  }
+  test::write_file(bench.file("dirty.bin"), dirty);
+  decode("microstrain_mip", bench.file("dirty.bin"));
+  DOUBLES_EQUAL(frames, stat("frames"), 0);
+  DOUBLES_EQUAL(packets, stat("packets"), 0);
+  DOUBLES_EQUAL(garbage, stat("garbage_bytes"), 0);
+  DOUBLES_EQUAL(0, stat("tail_bytes"), 0);
+}
+
+TEST(SystemDecode, ArrivalFollowsTheLineRate) {
+  const std::string one = bench.file("one.hex"), later = bench.file("later.hex");
+  test::write_file(one, kFrame);
+  std::string zeros;
+  for (int i = 0; i < 1000; ++i) zeros += "00";
+  test::write_file(later, zeros + kFrame);
+  const auto delay = [&](std::vector<std::string> settings) {
+    decode("ldrobot", one, settings);
+    const double first = lines[0]["first_ns"].number();
+    decode("ldrobot", later, settings);
+    return lines[0]["first_ns"].number() - first;
+  };
+  DOUBLES_EQUAL(1000 * 1e10 / 230400, delay({}), 2);
+  DOUBLES_EQUAL(1000 * 1e10 / 115200, delay({"baud=115200"}), 2);
+  DOUBLES_EQUAL(0, delay({"baud=0"}), 0);
+}
+
+TEST(SystemDecode, AnEmptyFileHasOnlyStatistics) {
+  test::write_file(bench.file("empty.bin"), "");
+  for (const char* const driver : {"rplidar", "ldrobot", "microstrain_mip"}) {
+    decode(driver, bench.file("empty.bin"));
+    LONGS_EQUAL(1, lines.size());
+    DOUBLES_EQUAL(0, stat("bytes"), 0);
+  }
+}
+
+TEST(SystemDecode, ErrorsNameTheThingAndTheExitStatus) {
+  test::write_file(bench.file("odd.hex"), "54 2C 6\n");
+  test::write_file(bench.file("bad.hex"), "54 2C\n6g\n");
+  test::write_file(bench.file("ok.hex"), "54 2C\n");
+  struct Case {
+    std::vector<std::string> arguments;
+    int status;
+    const char* says;
+  };
+  const Case cases[] = {
+      {{"ldrobot", bench.file("none.bin")}, 66, "none.bin"},
+      {{"ldrobot", bench.path()}, 66, bench.path().c_str()},
+      {{"ldrobt", bench.file("ok.hex")}, 64, "did you mean 'ldrobot'"},
+      {{"nonsense", bench.file("ok.hex")}, 64, "lidarctl drivers"},
+      {{"rplidar", bench.file("ok.hex"), "--set", "answer=7"}, 64, "answer"},
+      {{"rplidar", bench.file("ok.hex"), "--set", "anser=0x82"}, 64, "answer"},
+      {{"rplidar", bench.file("ok.hex"), "--set", "answer"}, 64, "key=value"},
+      {{"rplidar", bench.file("ok.hex"), "--set", "baud=fast"}, 64, "baud"},
+      {{"ldrobot", bench.file("odd.hex")}, 66, "middle of a byte"},
+      {{"ldrobot", bench.file("bad.hex")}, 66, "bad.hex:2"},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> arguments{"decode"};
+    arguments.insert(arguments.end(), c.arguments.begin(), c.arguments.end());
+    const Ran ran = bench.lidarctl(arguments);
+    LONGS_EQUAL_TEXT(c.status, ran.status, (ran.err + c.says).c_str());
+    CHECK_TEXT(contains(ran.err, c.says), ran.err.c_str());
+    STRCMP_EQUAL("", ran.out.c_str());
+  }
+}
