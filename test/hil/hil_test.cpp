@@ -156,7 +156,7 @@ class Bench {
     setup.ports[0] = hal::make_port(world_.loop, place.port);
     setup.baud = place.port.spec.kind == hal::PortSpec::Kind::serial ? place.port.baud : 0;
     setup.sink = &watcher_;
-    watcher_.period = hal::from_seconds(1 / row_.figures(place.options).packets_hz);
+    watcher_.period = hal::from_seconds(1 / row_.figures(place.options, setup.baud).packets_hz);
     driver_ = row_.make(place.options, std::move(setup));
     std::printf("\n%s: %s", device.driver, real != nullptr ? real : "simulator");
   }
