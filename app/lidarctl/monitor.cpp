@@ -1,17 +1,15 @@
 // lidarctl monitor: the stream for people, and a table of every sensor at the end.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <map>
-#include <numeric>
 
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
 #include "app/lidarctl/diagnosis.h"
+#include "app/lidarctl/stream_client.h"
 #include "app/lidarctl/truth.h"
 
 namespace lidarctl {
@@ -81,7 +79,6 @@ class Monitor {
   void on_message(const StreamMessage& m) {
     if (m.topic == "/diagnostics") {
       state_ = diagnoses(m.message.data);
-      if (first_.empty()) first_ = state_;
       offset_ns_ = static_cast<std::int64_t>(
           std::strtoll(state_["lidard"].values["unix_offset_ns"].c_str(), nullptr, 10));
     } else if (m.topic == "/lidard/events") {
@@ -92,8 +89,6 @@ class Monitor {
       take_cloud(m);
     } else if (m.type == "sensor_msgs/msg/Imu") {
       take_imu(m);
-    } else if (m.type == "sensor_msgs/msg/LaserScan") {
-      ++others_[m.topic];
     }
   }
 
@@ -186,9 +181,8 @@ class Monitor {
 
   const Arguments& arguments_;
   std::map<std::string, Seen> seen_;
-  std::map<std::string, std::uint64_t> others_;
   std::map<std::string, Pose> poses_;  // "": the identity
-  std::map<std::string, Diagnosis> first_, state_;
+  std::map<std::string, Diagnosis> state_;
   std::int64_t newest_ = 0, offset_ns_ = 0;
   std::uint64_t backward_ = 0;
 };

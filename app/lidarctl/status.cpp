@@ -8,6 +8,7 @@
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
 #include "app/lidarctl/diagnosis.h"
+#include "app/lidarctl/stream_client.h"
 
 namespace lidarctl {
 namespace {
