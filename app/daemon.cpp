@@ -56,7 +56,6 @@ hal::Result<std::unique_ptr<Daemon>> Daemon::create(const config::Stack& stack,
 
 Daemon::Daemon(const config::Stack& stack, const config::Plan& plan, hal::Log& log)
     : stack_(stack),
-      plan_(plan),
       log_(log),
       stream_(loop_, stream_options(stack, plan)),
       station_(stack, plan, sink_, log),

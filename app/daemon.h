@@ -62,7 +62,6 @@ class Daemon final : private hal::PassListener {
   void stop_devices();
 
   const config::Stack& stack_;
-  const config::Plan& plan_;
   hal::Log& log_;
   hal::InnerClock clock_;
   hal::EventLoop loop_{clock_};

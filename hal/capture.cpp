@@ -108,6 +108,16 @@ class TappedPort final : public Port, private PortListener {
   Time newest_{};  // of the newest event
 };
 
+// Far beyond what happens, and sums of two of them still fit.
+constexpr std::int64_t kMost = (std::int64_t{1} << 62) - 1;
+constexpr std::int64_t kLongestByteNs = 1'000'000'000;
+
+bool is_plausible(const RawRecord& record) {
+  const auto fits = [](std::int64_t v) { return v >= -kMost && v <= kMost; };
+  if (!fits(to_ns(record.at)) || !fits(record.value)) return false;
+  return record.kind != RawKind::rx || (record.value >= 0 && record.value <= kLongestByteNs);
+}
+
 }  // namespace
 
 std::size_t encode(const RawRecord& record, std::span<std::byte> out) {
@@ -143,6 +153,7 @@ std::optional<RawRecord> decode(Bytes bytes) {
   record.lost = take<std::uint32_t>(from);
   if (take<std::uint32_t>(from) != bytes.size() - kRawHeader) return std::nullopt;
   record.bytes = bytes.subspan(kRawHeader);
+  if (!is_plausible(record)) return std::nullopt;
   return record;
 }
 

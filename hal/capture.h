@@ -34,7 +34,8 @@ inline constexpr std::size_t kRawHeader = 32;
 
 // Writes the record into `out` and returns its size, or 0 when `out` is too small.
 std::size_t encode(const RawRecord&, std::span<std::byte> out);
-std::optional<RawRecord> decode(Bytes);  // the record's bytes are views into the argument
+// Empty for what is no record or holds impossible times. Its bytes are views into the argument.
+std::optional<RawRecord> decode(Bytes);
 
 // Where records go. Called in the order of handling, before the thing is handled; a write is
 // recorded with its result.

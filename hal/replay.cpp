@@ -9,11 +9,15 @@ namespace {
 
 constexpr std::size_t kLongestChunk = EventLoop::kReadBuffer;
 
+Errc code_of(std::int64_t number) {
+  const bool is_known = number >= 0 && number <= static_cast<std::int64_t>(Errc::unsupported);
+  return is_known ? static_cast<Errc>(number) : Errc::io;
+}
+
 Error error_of(const RawRecord& record) {
   Error error{Errc::io, record.sys, "replay: port", {}};
   if (record.bytes.empty()) return error;
-  const auto code = std::to_integer<std::uint8_t>(record.bytes[0]);
-  if (code <= static_cast<std::uint8_t>(Errc::unsupported)) error.code = static_cast<Errc>(code);
+  error.code = code_of(std::to_integer<std::int64_t>(record.bytes[0]));
   std::array<char, 192> text{};
   const std::size_t n = std::min(record.bytes.size() - 1, text.size() - 1);
   std::ranges::transform(record.bytes.subspan(1, n), text.begin(),
@@ -49,7 +53,7 @@ class ReplayPort final : public Port {
     replayer_.consume(record);
     if (!std::ranges::equal(record.bytes, bytes)) ++replayer_.divergences_;
     if (record.value == 0) return ok;
-    return Error{static_cast<Errc>(record.value - 1), record.sys, "replay: write", {}};
+    return Error{code_of(record.value - 1), record.sys, "replay: write", {}};
   }
 
   void close() override { listener_ = nullptr; }

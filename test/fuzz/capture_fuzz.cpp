@@ -53,6 +53,7 @@ class Program final : public hal::ReplayListener, private hal::PortListener {
  private:
   void on_port_open(hal::Time) override { is_open_ = true; }
   void on_chunk(const hal::Chunk& chunk) override {
+    must(chunk.at(0) <= chunk.last_at);
     static_cast<void>(port_->write(chunk.bytes));
     if (chunk.bytes.size() % 16 == 3) {
       port_->close();

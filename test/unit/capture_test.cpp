@@ -1,6 +1,7 @@
 #include "hal/capture.h"
 
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,26 @@ TEST(Capture, RefusesTornRecordsAndUnknownKinds) {
   CHECK_FALSE(hal::decode(hal::Bytes(out).first(size + 1)));
   out[0] = std::byte{7};
   CHECK_FALSE(hal::decode(hal::Bytes(out).first(size)));
+}
+
+TEST(Capture, RefusesTimesThatWouldOverflow) {
+  const auto accepts = [](RawKind kind, std::int64_t at, std::int64_t value) {
+    RawRecord record;
+    record.kind = kind;
+    record.at = hal::from_ns(at);
+    record.value = value;
+    std::array<std::byte, hal::kRawHeader> out;
+    hal::encode(record, out);
+    return hal::decode(out).has_value();
+  };
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  CHECK_TRUE(accepts(RawKind::offset, 1, 1'700'000'000'000'000'000));
+  CHECK_TRUE(accepts(RawKind::rx, 1, 43'000));
+  CHECK_FALSE(accepts(RawKind::pass, kLeast, 0));
+  CHECK_FALSE(accepts(RawKind::tick, std::numeric_limits<std::int64_t>::max(), 0));
+  CHECK_FALSE(accepts(RawKind::offset, 1, kLeast));
+  CHECK_FALSE(accepts(RawKind::rx, 1, 2'000'000'000));
+  CHECK_FALSE(accepts(RawKind::rx, 1, -1));
 }
 
 TEST(Capture, TellsTheTapBeforeTheListener) {

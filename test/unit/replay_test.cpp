@@ -162,6 +162,15 @@ TEST(Replay, CountsAWriteThatIsNotMadeNow) {
   LONGS_EQUAL(1, replayer.divergences());
 }
 
+TEST(Replay, TakesAnUnknownCodeOfARefusedWriteForARefusalOfTheSystem) {
+  for (const std::int64_t value : {std::int64_t{1} << 40, std::int64_t{-5}}) {
+    source.add(RawKind::tx, t0, "hello", value);
+    const hal::Status written = port->write(test::view_of("hello"));
+    CHECK_FALSE(static_cast<bool>(written));
+    LONGS_EQUAL(static_cast<int>(hal::Errc::io), static_cast<int>(written.error().code));
+  }
+}
+
 TEST(Replay, CountsRecordsOfPortsThatNobodyHas) {
   RawRecord record;
   record.kind = RawKind::rx;
