@@ -95,12 +95,13 @@ class DeviceDriver final : public Driver {
   // Every change of state passes here, with the actions that belong to entering the new one.
   // Entering starting or stopping may end in further changes, so that comes last.
   void raise(Event event, hal::Time now) {
-    const State to = next(health_.state, event);
-    if (to == health_.state) return;
+    const State from = health_.state, to = next(from, event);
+    if (to == from) return;
     health_.state = to;
     setup_.sink->on_state(setup_.first_sensor, to, now);
     switch (to) {
       case State::starting:
+        deadline_ = hal::Time::max();  // ports and steps have their own
         return open_ports(now);
       case State::streaming:
         retry_ = kFirstRetry;
@@ -118,8 +119,9 @@ class DeviceDriver final : public Driver {
         return;
       case State::stopping:
         deadline_ = now + kStopWithin;
-        begin_script(D::stop_script());
-        return run_script(now);
+        if (from == State::backoff) return open_ports(now);  // its motor may still turn
+        if (all_open()) begin_stop(now);
+        return;
       case State::idle:
         return close_ports();
     }
@@ -129,11 +131,11 @@ class DeviceDriver final : public Driver {
     device_.restart();
     stamper_.reopen();
     for (Inlet& inlet : inlets_) inlet.framer.reset();
-    deadline_ = hal::Time::max();  // ports and steps have their own
     opened_ = now;
     at_open_ = framing();
     script_done_ = true;
-    for (std::size_t i = 0; i < kMaxChannels && health_.state == State::starting; ++i) {
+    const State wanted = health_.state;
+    for (std::size_t i = 0; i < kMaxChannels && health_.state == wanted; ++i) {
       if (setup_.ports[i]) setup_.ports[i]->open(inlets_[i]);
     }
   }
@@ -155,9 +157,15 @@ class DeviceDriver final : public Driver {
 
   void on_open(Inlet& inlet, hal::Time now) {
     inlet.open = true;
-    if (health_.state != State::starting || !all_open()) return;
+    if (!all_open()) return;
+    if (health_.state == State::stopping) return begin_stop(now);
     opened_ = now;
     begin_script(D::start_script());
+    run_script(now);
+  }
+
+  void begin_stop(hal::Time now) {
+    begin_script(D::stop_script());
     run_script(now);
   }
 

@@ -20,7 +20,7 @@ enum class Event : std::uint8_t {
 // starting   -          streaming  backoff    backoff    stopping   -
 // streaming  -          -          silent     backoff    stopping   -
 // silent     -          streaming  backoff    backoff    stopping   -
-// backoff    starting   -          -          -          idle       -
+// backoff    starting   -          -          -          stopping   -
 // stopping   -          -          idle       idle       -          idle
 constexpr State next(State s, Event e) {
   switch (s) {
@@ -37,7 +37,7 @@ constexpr State next(State s, Event e) {
       return e == Event::fault ? State::backoff : s;
     case State::backoff:
       if (e == Event::go) return State::starting;
-      return e == Event::stop ? State::idle : s;
+      return e == Event::stop ? State::stopping : s;
     case State::stopping:
       return e == Event::silence || e == Event::fault || e == Event::done ? State::idle : s;
   }

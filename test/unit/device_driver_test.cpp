@@ -376,14 +376,28 @@ TEST(DeviceDriver, StopEndsWithin400MsWhateverTheDeviceDoes) {
   books_balance();
 }
 
-TEST(DeviceDriver, StopOfAClosedPortIsDoneAtOnce) {
+TEST(DeviceDriver, StopOfAPortThatDoesNotOpenIsDoneAtOnce) {
   port->refuse_open = true;
   driver->start(clock.now());
   is(State::backoff);
   driver->stop(clock.now());
   CHECK_TRUE(driver->stopped());
   run(2s);
-  LONGS_EQUAL(1, port->opens);
+  LONGS_EQUAL(2, port->opens);
+}
+
+TEST(DeviceDriver, ADeviceThatFellSilentIsToldToStopToo) {
+  stream();
+  run(640ms);
+  is(State::backoff);
+  port->written.clear();
+  driver->stop(clock.now());
+  is(State::stopping);
+  CHECK_TRUE(port->written == hex("73"));
+  deliver(tiny({'a'}));
+  CHECK_TRUE(driver->stopped());
+  CHECK_FALSE(port->is_open());
+  books_balance();
 }
 
 TEST(DeviceDriver, StopWhileThePortIsStillOpeningEndsWithin400Ms) {

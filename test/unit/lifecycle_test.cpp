@@ -19,7 +19,7 @@ TEST(Lifecycle, IsTheTable) {
       {starting, streaming, backoff, backoff, stopping, starting},
       {streaming, streaming, silent, backoff, stopping, streaming},
       {silent, streaming, backoff, backoff, stopping, silent},
-      {starting, backoff, backoff, backoff, idle, backoff},
+      {starting, backoff, backoff, backoff, stopping, backoff},
       {stopping, stopping, idle, idle, stopping, idle},
   };
   for (std::size_t s = 0; s < kStates.size(); ++s) {
