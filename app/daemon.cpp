@@ -132,7 +132,7 @@ void Daemon::run() {
 
 void Daemon::on_pass_begin(hal::Time now) {
   const hal::Duration slept = clock_.sample_sleep();
-  record(hal::RawKind::pass, now);
+  record(hal::RawKind::pass, now, slept.count());
   station_.on_pass_begin(now);
   if (slept > hal::Duration::zero()) station_.on_suspended(slept);
 }
@@ -180,19 +180,22 @@ void Daemon::set_offset() {
 }
 
 void Daemon::record(hal::RawKind kind, hal::Time at, std::int64_t value) {
-  if (capture_ && !stopping_) capture_->on_record({.kind = kind, .at = at, .value = value});
+  if (capture_) capture_->on_record({.kind = kind, .at = at, .value = value});
 }
 
 // What a device is told at its end takes time, and no device may hold the end up.
 void Daemon::stop_devices() {
+  const hal::Time now = clock_.now();
+  record(hal::RawKind::pass, now);
+  station_.finish(now);
   stopping_ = true;
+  if (capture_) capture_->close();
   notifier_.send("STOPPING=1");
-  station_.stop(clock_.now());
+  station_.stop(now);
   if (!station_.pipeline().stopped()) {
-    hal::Ticker tick(loop_, Station::kTick, [this](hal::Time now) { on_tick(now); });
+    hal::Ticker tick(loop_, Station::kTick, [this](hal::Time at) { on_tick(at); });
     loop_.run_for(*this, kStopWithin);
   }
-  station_.finish(clock_.now());
   stream_.flush();
   if (capture_) capture_->end(kCaptureEnd);
   log_.write(hal::Severity::info, "stopped");

@@ -27,6 +27,7 @@ class RawCapture final : public hal::Tap {
 
   void on_record(const hal::RawRecord&) override;
   void flush();                    // at the end of a pass
+  void close();                    // the run is over: nothing more is recorded
   void end(hal::Duration within);  // the child gets the rest and closes the file
 
   // Records that the child was too slow for: the capture has a hole there.
@@ -37,6 +38,7 @@ class RawCapture final : public hal::Tap {
 
   McapStream stream_;
   std::uint16_t channel_ = 0;
+  bool is_closed_ = false;
   pid_t child_;
 };
 
