@@ -12,7 +12,6 @@ namespace app {
 namespace {
 
 constexpr hal::Duration kOffsetPeriod = std::chrono::seconds(1);
-constexpr hal::Duration kCaptureEnd = std::chrono::milliseconds(200);
 constexpr std::size_t kShortestRing = 64 << 10;
 
 McapStreamOptions stream_options(const config::Stack& stack, const config::Plan& plan) {
@@ -131,7 +130,7 @@ void Daemon::run() {
 
 void Daemon::on_pass_begin(hal::Time now) {
   const hal::Duration slept = clock_.sample_sleep();
-  record(hal::RawKind::pass, now);
+  record(hal::RawKind::pass, now, slept.count());
   station_.on_pass_begin(now);
   if (slept > hal::Duration::zero()) station_.on_suspended(slept);
 }
@@ -160,7 +159,10 @@ void Daemon::on_tick(hal::Time now) {
 }
 
 void Daemon::on_signal(int signal) {
-  if (signal == SIGTERM || signal == SIGINT) return loop_.stop();
+  if (signal == SIGTERM || signal == SIGINT) {
+    if (!stopping_) loop_.stop();  // a second one changes nothing: the devices are being stopped
+    return;
+  }
   log_.write(hal::Severity::notice,
              "signal %d is not acted upon: restart to take a new configuration", signal);
 }
@@ -184,17 +186,17 @@ void Daemon::record(hal::RawKind kind, hal::Time at, std::int64_t value) {
 
 // What a device is told at its end takes time, and no device may hold the end up.
 void Daemon::stop_devices() {
+  const hal::Time now = clock_.now();
+  const hal::Time until = now + kStopWithin;
+  record(hal::RawKind::pass, now);
+  station_.finish(now);
   stopping_ = true;
-  if (capture_) capture_->stop();
+  if (capture_) capture_->close();
   notifier_.send("STOPPING=1");
-  station_.stop(clock_.now());
-  if (!station_.pipeline().stopped()) {
-    hal::Ticker tick(loop_, Station::kTick, [this](hal::Time now) { on_tick(now); });
-    loop_.run_for(*this, kStopWithin);
-  }
-  station_.finish(clock_.now());
+  station_.stop(now);
+  if (!station_.pipeline().stopped()) loop_.run_for(*this, kStopWithin);
   stream_.flush();
-  if (capture_) capture_->end(kCaptureEnd);
+  if (capture_) capture_->end(until - clock_.now());
   log_.write(hal::Severity::info, "stopped");
 }
 

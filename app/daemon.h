@@ -26,7 +26,7 @@ class Daemon final : private hal::PassListener {
   // Until SIGTERM or SIGINT; then every device is stopped, within kStopWithin in all.
   void run();
 
-  static constexpr hal::Duration kStopWithin = std::chrono::milliseconds(450);
+  static constexpr hal::Duration kStopWithin = std::chrono::milliseconds(480);
 
  private:
   // The stream socket as the place where messages go.

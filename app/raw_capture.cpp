@@ -86,11 +86,13 @@ RawCapture::RawCapture(hal::EventLoop& loop, pid_t child)
 RawCapture::~RawCapture() { end({}); }
 
 void RawCapture::on_record(const hal::RawRecord& record) {
-  if (stopped_) return;
+  if (is_closed_) return;
   const std::size_t size = hal::encode(record, stream_.scratch());
   const std::int64_t at = hal::to_ns(record.at);
   stream_.publish(channel_, at, at, stream_.scratch().first(size));
 }
+
+void RawCapture::close() { is_closed_ = true; }
 
 void RawCapture::flush() { stream_.flush(); }
 

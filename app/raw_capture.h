@@ -26,9 +26,9 @@ class RawCapture final : public hal::Tap {
   ~RawCapture();
 
   void on_record(const hal::RawRecord&) override;
-  void stop() { stopped_ = true; }  // nothing more is recorded: a replay holds no stop dialogue
-  void flush();                     // at the end of a pass
-  void end(hal::Duration within);   // the child gets the rest and closes the file
+  void flush();                    // at the end of a pass
+  void close();                    // the run is over: nothing more is recorded
+  void end(hal::Duration within);  // the child gets the rest and closes the file
 
   // Records that the child was too slow for: the capture has a hole there.
   std::uint64_t dropped() const;
@@ -38,8 +38,8 @@ class RawCapture final : public hal::Tap {
 
   McapStream stream_;
   std::uint16_t channel_ = 0;
+  bool is_closed_ = false;
   pid_t child_;
-  bool stopped_ = false;
 };
 
 }  // namespace app

@@ -110,8 +110,9 @@ void Station::on_suspended(hal::Duration length) {
 void Station::stop(hal::Time now) { pipeline_.stop(now); }
 
 void Station::finish(hal::Time now) {
+  on_pass_begin(now);
+  on_pass_end(now);
   pipeline_.flush();
-  time_.set(now, time_.offset_ns());
   diagnostics_.publish_state(pipeline_, output_, segment_);
 }
 

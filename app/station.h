@@ -27,9 +27,11 @@ class Station final : public hal::ReplayListener, private EventListener {
   void on_tick(hal::Time now) override;  // about every 20 ms; the first one starts the drivers
   // A change of more than 100 ms begins a new segment of the stream.
   void on_offset(std::int64_t unix_minus_inner_ns) override;
-  void on_suspended(hal::Duration length);
-  void stop(hal::Time now);    // begins the devices' own stop; see Pipeline::stopped()
-  void finish(hal::Time now);  // the last words
+  void on_suspended(hal::Duration length) override;
+  // The last pass: what is held leaves, and the last state is told. Before stop(), since devices
+  // that are being stopped have nothing more to say that a replay could know of.
+  void finish(hal::Time now);
+  void stop(hal::Time now);  // begins the devices' own stop; see Pipeline::stopped()
 
   std::size_t streaming() const;
 

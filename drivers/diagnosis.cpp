@@ -74,18 +74,6 @@ hal::Text<192> in_words(const Evidence& e) {
   }
 }
 
-hal::Text<192> in_words(const hal::Error& error) {
-  hal::Text<192> words;
-  if (!error.detail.empty()) {
-    words.print("%s", error.detail.c_str());
-  } else if (error.sys != 0) {
-    words.print("%s: %s", error.where, std::strerror(error.sys));
-  } else {
-    words.print("%s", error.where);
-  }
-  return words;
-}
-
 const char* name(Cause cause) {
   switch (cause) {
     case Cause::none:

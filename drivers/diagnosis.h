@@ -15,7 +15,6 @@ struct Evidence {
 Cause cause_of(const Evidence&);
 Cause cause_of(const hal::Error&);
 hal::Text<192> in_words(const Evidence&);
-hal::Text<192> in_words(const hal::Error&);
 const char* name(Cause);
 
 }  // namespace drivers

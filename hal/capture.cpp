@@ -81,8 +81,9 @@ class TappedPort final : public Port, private PortListener {
 
   void on_port_fault(const Error& error, Time now) override {
     newest_ = now;
-    const std::string_view detail = error.detail.view();
-    std::array<std::byte, 1 + sizeof error.detail> bytes;
+    const Text<192> words = in_words(error);
+    const std::string_view detail = words.view();
+    std::array<std::byte, 1 + sizeof words> bytes;
     bytes[0] = static_cast<std::byte>(error.code);
     std::memcpy(&bytes[1], detail.data(), detail.size());
     RawRecord record = about(RawKind::fault, now);

@@ -47,8 +47,7 @@ void FdPort::fail(const Error& error) {
 }
 
 Status FdPort::write(Bytes bytes) {
-  if (!fd_)
-    return Error{Errc::closed, 0, "port: write", Text<192>::of("%s is not open", name_.c_str())};
+  if (!fd_) return refused_write(Errc::closed, 0);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = write_once(fd_.get(), bytes.subspan(done));
@@ -57,9 +56,7 @@ Status FdPort::write(Bytes bytes) {
       const int sys = n < 0 ? errno : 0;
       const bool full = n == 0 || sys == EAGAIN || sys == EWOULDBLOCK || sys == ENOBUFS;
       ++stats_.dropped_writes;
-      return Error{full ? Errc::no_space : Errc::io, sys, "port: write",
-                   Text<192>::of("%s took %zu of %zu bytes: %s", name_.c_str(), done, bytes.size(),
-                                 full ? "the device does not read" : std::strerror(sys))};
+      return refused_write(full ? Errc::no_space : Errc::io, sys);
     }
     done += static_cast<std::size_t>(n);
   }

@@ -35,6 +35,9 @@ class PortListener {
   ~PortListener() = default;
 };
 
+// Why a write was not taken. The words depend on these two alone, so that a replay has them too.
+Error refused_write(Errc code, int sys);
+
 // What a port can tell beyond its bytes. Counters only grow.
 struct PortStats {
   std::uint64_t rejected_datagrams = 0;  // from a sender that is not the configured one

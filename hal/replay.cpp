@@ -53,7 +53,7 @@ class ReplayPort final : public Port {
     replayer_.consume(record);
     if (!std::ranges::equal(record.bytes, bytes)) ++replayer_.divergences_;
     if (record.value == 0) return ok;
-    return Error{code_of(record.value - 1), record.sys, "replay: write", {}};
+    return refused_write(code_of(record.value - 1), record.sys);
   }
 
   void close() override { listener_ = nullptr; }
@@ -123,7 +123,7 @@ bool Replayer::step(ReplayListener& listener) {
   consume(record);
   switch (record.kind) {
     case RawKind::pass:
-      begin_pass(listener, record.at);
+      begin_pass(listener, record);
       break;
     case RawKind::tick:
       listener.on_tick(record.at);
@@ -142,10 +142,11 @@ bool Replayer::step(ReplayListener& listener) {
   return true;
 }
 
-void Replayer::begin_pass(ReplayListener& listener, Time at) {
+void Replayer::begin_pass(ReplayListener& listener, const RawRecord& record) {
   in_pass_ = true;
-  began_ = at;
-  listener.on_pass_begin(at);
+  began_ = record.at;
+  listener.on_pass_begin(record.at);
+  if (record.value > 0) listener.on_suspended(Duration(record.value));
 }
 
 void Replayer::end_pass(ReplayListener& listener) {

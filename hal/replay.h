@@ -28,6 +28,7 @@ class RecordSource {
 class ReplayListener : public PassListener {
  public:
   virtual void on_tick(Time now) = 0;
+  virtual void on_suspended(Duration length) = 0;  // the machine slept before this pass
   virtual void on_offset(std::int64_t unix_minus_inner_ns) = 0;
 
  protected:
@@ -67,7 +68,7 @@ class Replayer {
   friend class ReplayPort;
   const RawRecord* peek();
   void consume(RawRecord& taken);  // what peek() showed; sets the clock
-  void begin_pass(ReplayListener& listener, Time at);
+  void begin_pass(ReplayListener& listener, const RawRecord& record);
   void end_pass(ReplayListener& listener);
   ReplayPort* find(std::uint8_t sensor, std::uint8_t channel) const;
   void handle_port_record(const RawRecord& record);

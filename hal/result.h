@@ -30,6 +30,9 @@ struct Error {
   Text<192> detail{};
 };
 
+// For people: the detail, or else the step and what errno means.
+Text<192> in_words(const Error&);
+
 template <class T = std::monostate>
 class [[nodiscard]] Result {
  public:

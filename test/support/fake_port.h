@@ -19,10 +19,10 @@ class FakePort final : public hal::Port {
     if (!opens_later) finish_open();
   }
   hal::Status write(hal::Bytes bytes) override {
-    if (!is_open_) return hal::Error{hal::Errc::closed, 0, "fake: write", {}};
+    if (!is_open_) return hal::refused_write(hal::Errc::closed, 0);
     if (refuse_write) {
       ++counters.dropped_writes;
-      return hal::Error{hal::Errc::no_space, 0, "fake: write", {}};
+      return hal::refused_write(hal::Errc::no_space, 0);
     }
     written.insert(written.end(), bytes.begin(), bytes.end());
     writes.emplace_back(bytes.begin(), bytes.end());

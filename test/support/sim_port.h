@@ -27,8 +27,8 @@ class SimPort final : public hal::Port {
     listener.on_port_open(clock_.now());
   }
   hal::Status write(hal::Bytes bytes) override {
-    if (written_.size() + bytes.size() > kRoom) {
-      return hal::Error{hal::Errc::no_space, 0, "sim: write", {}};
+    if (refuses_writes || written_.size() + bytes.size() > kRoom) {
+      return hal::refused_write(hal::Errc::no_space, 11);
     }
     written_.insert(written_.end(), bytes.begin(), bytes.end());
     return hal::ok;
@@ -44,6 +44,8 @@ class SimPort final : public hal::Port {
     const hal::Time now = clock_.now();
     for (sim::Write write; player_.take(now, write);) {
       // A datagram has its own stamp, a line its bytes only.
+      if (write.due > newest_ + std::chrono::seconds(1)) back_at_ = write.due;
+      newest_ = write.due;
       const bool apart = !is_serial_ || parts_ == 0;
       if (listener_ == nullptr || arrived_.size() + write.bytes.size() > kRoom) continue;
       arrived_.insert(arrived_.end(), write.bytes.begin(), write.bytes.end());
@@ -75,6 +77,9 @@ class SimPort final : public hal::Port {
     written_.clear();
   }
 
+  bool refuses_writes = false;
+  // When the device was heard of again after its last long silence.
+  hal::Time back_at() const { return back_at_; }
   // What a port may say of itself, for the diagnostics.
   void set_stats(const hal::PortStats& stats) { stats_ = stats; }
 
@@ -95,6 +100,7 @@ class SimPort final : public hal::Port {
   std::array<Part, 256> part_{};
   std::size_t parts_ = 0;
   hal::PortStats stats_{};
+  hal::Time newest_{}, back_at_{};  // of what the device sent
 };
 
 }  // namespace test

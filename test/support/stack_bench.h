@@ -75,7 +75,7 @@ class StackBench {
       if (counter != nullptr) allocations += counter->count() - before;
       for (SimSensor& sensor : sensors) sensor.port->hand_over();
     }
-    clock.set(end);
+    clock.set(std::max(end, clock.now()));
   }
   // What the daemon does when the wall clock differs.
   void set_offset(std::int64_t unix_minus_inner_ns) {
@@ -83,7 +83,10 @@ class StackBench {
     station.on_offset(unix_minus_inner_ns);
     offset = unix_minus_inner_ns;
   }
-  void finish() { station.finish(clock.now()); }
+  void finish() {
+    record(hal::RawKind::pass, clock.now());
+    station.finish(clock.now());
+  }
 
   app::Account account(std::size_t i) const {
     return const_cast<app::Station&>(station).pipeline().account(static_cast<drivers::SensorId>(i));
@@ -97,6 +100,7 @@ class StackBench {
   app::Station station;
   std::vector<SimSensor> sensors;
   std::vector<hal::Time> passes;  // their begins
+  hal::Duration slept{};          // by the machine, told at the next pass
   std::int64_t offset = 0;        // Unix minus inner time
   // Counts what passes allocate; outlives all memory that is taken while it lives.
   const AllocationCounter* counter = nullptr;
@@ -129,8 +133,10 @@ class StackBench {
   void pass() {
     const hal::Time now = clock.now();
     passes.push_back(now);
-    record(hal::RawKind::pass, now);
+    record(hal::RawKind::pass, now, slept.count());
     station.on_pass_begin(now);
+    if (slept > 0ns) station.on_suspended(slept);
+    slept = {};
     for (SimSensor& sensor : sensors) sensor.port->deliver();
     if (now >= next_tick_) {
       next_tick_ += app::Station::kTick;

@@ -264,7 +264,7 @@ TEST(DeviceDriver, AWriteThatFailsIsAFault) {
   port->refuse_write = true;
   driver->start(clock.now());
   is(State::backoff);
-  why_is(Cause::hang_up, "fake: write");
+  why_is(Cause::hang_up, "write: the device does not read");
 }
 
 TEST(DeviceDriver, APortThatOpensLaterIsWaitedFor) {

@@ -50,6 +50,9 @@ struct Program final : hal::ReplayListener, hal::PortListener {
     note("tick", now);
     if (!is_open) port->open(*this);
   }
+  void on_suspended(hal::Duration length) override {
+    journal += "slept " + std::to_string(length.count()) + '\n';
+  }
   void on_offset(std::int64_t ns) override { journal += "offset " + std::to_string(ns) + '\n'; }
   void on_port_open(hal::Time now) override {
     is_open = true;
@@ -64,7 +67,7 @@ struct Program final : hal::ReplayListener, hal::PortListener {
   }
   void on_port_fault(const hal::Error& error, hal::Time now) override {
     is_open = false;
-    note(error.detail.c_str(), now);
+    note(in_words(error).c_str(), now);
     journal +=
         std::to_string(static_cast<int>(error.code)) + ' ' + std::to_string(error.sys) + '\n';
   }

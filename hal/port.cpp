@@ -1,0 +1,14 @@
+#include "hal/port.h"
+
+#include <cstring>
+
+namespace hal {
+
+Error refused_write(Errc code, int sys) {
+  const char* why = "the device does not read";
+  if (code == Errc::closed) why = "the port is not open";
+  if (code == Errc::io) why = std::strerror(sys);
+  return {code, sys, "port: write", Text<192>::of("write: %s", why)};
+}
+
+}  // namespace hal

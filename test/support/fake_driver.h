@@ -1,0 +1,48 @@
+// A driver whose device is the test.
+#pragma once
+
+#include "drivers/driver.h"
+
+namespace test {
+
+class FakeDriver final : public drivers::Driver {
+ public:
+  FakeDriver(drivers::SensorId id, drivers::PacketSink& sink) : id_(id), sink_(sink) {}
+
+  void start(hal::Time now) override { become(drivers::State::starting, now); }
+  void tick(hal::Time) override { ++ticks; }
+  void stop(hal::Time now) override { become(drivers::State::idle, now); }
+  bool stopped() const override { return health_.state == drivers::State::idle; }
+  bool drained() const override { return true; }
+  drivers::Health health() const override { return health_; }
+  std::span<const std::unique_ptr<hal::Port>> ports() const override { return ports_; }
+
+  void become(drivers::State state, hal::Time now, const char* why = "",
+              drivers::Cause cause = drivers::Cause::none) {
+    health_.state = state;
+    health_.why.print("%s", why);
+    health_.cause = cause;
+    sink_.on_state(id_, state, now);
+  }
+  void restart_clock() { ++health_.clock.epoch; }
+  // A sample that arrives when it is taken.
+  void sample(hal::Time at) {
+    drivers::ImuSample s;
+    s.at = at;
+    s.accel = {0, 0, 9.81};
+    s.gyro = {0, 0, 0.1};
+    ++health_.packets;
+    ++health_.framing.frames;
+    sink_.on_packet(id_, s, at);
+  }
+
+  int ticks = 0;
+
+ private:
+  const drivers::SensorId id_;
+  drivers::PacketSink& sink_;
+  drivers::Health health_;
+  std::array<std::unique_ptr<hal::Port>, 1> ports_;
+};
+
+}  // namespace test

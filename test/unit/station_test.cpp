@@ -1,0 +1,162 @@
+#include "app/station.h"
+
+#include "drivers/diagnosis.h"
+#include "test/support/harness.h"
+#include "test/support/station_bench.h"
+
+using namespace std::chrono_literals;
+using drivers::Cause;
+using drivers::State;
+using test::StationBench;
+
+TEST_GROUP(Station) {
+  StationBench bench;
+
+  void begin() {
+    bench.pass();
+    bench.pass([this] {
+      bench.lidar_driver->become(State::streaming, bench.clock.now());
+      bench.imu_driver->become(State::streaming, bench.clock.now());
+    });
+    (void)bench.said(), (void)bench.events();
+  }
+  static std::size_t lines(const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++n;
+    return n;
+  }
+};
+
+TEST(Station, TheFirstTickStartsTheDriversAndSaysWhatIsConfigured) {
+  bench.pass();
+  CHECK_EQUAL(1, bench.lidar_driver->ticks);
+  CHECK_TRUE(bench.lidar_driver->health().state == State::starting);
+  CHECK_EQUAL(1, bench.messages.on("/tf_static").size());
+  CHECK_EQUAL(1, bench.messages.on("/lidard/configuration").size());
+  CHECK_EQUAL(1, bench.messages.on("/diagnostics").size());
+  CHECK_EQUAL(0, bench.station->streaming());
+}
+
+TEST(Station, StateIsToldOnceASecond) {
+  bench.pass();
+  bench.run_for(10s);
+  CHECK_EQUAL(11, bench.messages.on("/diagnostics").size());
+  CHECK_EQUAL(1, bench.messages.on("/tf_static").size());
+}
+
+TEST(Station, AChangeIsOneLineAndOneEvent) {
+  begin();
+  CHECK_EQUAL(2, bench.station->streaming());
+  bench.lidar_driver->become(State::silent, bench.clock.now(), "no bytes", Cause::no_bytes);
+  STRCMP_EQUAL("front stall: no bytes; ", bench.events().c_str());
+  CHECK_TRUE(bench.newest_event.level == app::Level::error);
+  STRCMP_EQUAL(drivers::name(Cause::no_bytes), bench.newest_event.values["cause"].c_str());
+  STRCMP_EQUAL("front: no bytes\n", bench.said().c_str());
+  bench.lidar_driver->become(State::streaming, bench.clock.now());
+  STRCMP_EQUAL("front recover: streams; ", bench.events().c_str());
+  STRCMP_EQUAL("front: streams\n", bench.said().c_str());
+}
+
+TEST(Station, AttemptsThatFailForTheSameReasonAreNotTold) {
+  begin();
+  for (int i = 0; i < 20; ++i) {
+    bench.lidar_driver->become(State::backoff, bench.clock.now(), "no such port", Cause::no_port);
+    bench.lidar_driver->become(State::starting, bench.clock.now(), "no such port", Cause::no_port);
+  }
+  STRCMP_EQUAL("front stall: no such port; ", bench.events().c_str());
+  bench.lidar_driver->become(State::backoff, bench.clock.now(), "held by gpsd", Cause::port_busy);
+  STRCMP_EQUAL("front stall: held by gpsd; ", bench.events().c_str());
+  STRCMP_EQUAL("front: no such port\nfront: held by gpsd\n", bench.said().c_str());
+}
+
+TEST(Station, TheSameReasonIsToldAgainAfterItStreamed) {
+  begin();
+  for (int i = 0; i < 2; ++i) {
+    bench.imu_driver->become(State::backoff, bench.clock.now(), "unplugged", Cause::hang_up);
+    STRCMP_EQUAL("body stall: unplugged; ", bench.events().c_str());
+    bench.imu_driver->become(State::streaming, bench.clock.now());
+    STRCMP_EQUAL("body recover: streams; ", bench.events().c_str());
+  }
+}
+
+TEST(Station, ASensorThatMayBeAbsentOnlyWarns) {
+  StationBench optional("", "    role: optional\n");
+  optional.pass();
+  optional.lidar_driver->become(State::backoff, optional.clock.now(), "no such port");
+  STRCMP_EQUAL("front stall: no such port; ", optional.events().c_str());
+  CHECK_TRUE(optional.newest_event.level == app::Level::warn);
+}
+
+TEST(Station, AClockThatBeganAnewIsOneEvent) {
+  begin();
+  bench.imu_driver->restart_clock();
+  bench.run_for(100ms);
+  STRCMP_EQUAL("body epoch: its clock began anew; ", bench.events().c_str());
+}
+
+TEST(Station, TheOffsetOfTheStartIsNoStep) {
+  begin();
+  STRCMP_EQUAL("0", bench.state()["lidard"].values["segment"].c_str());
+}
+
+TEST(Station, ASlewedOffsetIsNotASegment) {
+  begin();
+  const std::int64_t offset = bench.clock.both().unix_ns - hal::to_ns(bench.clock.now());
+  bench.station->on_offset(offset + 100'000'000);
+  bench.station->on_offset(offset);
+  STRCMP_EQUAL("", bench.events().c_str());
+}
+
+TEST(Station, AStepBeginsASegmentAndTellsItsSizeBeforeItsFirstDatum) {
+  begin();
+  const std::int64_t offset = bench.clock.both().unix_ns - hal::to_ns(bench.clock.now());
+  bench.station->on_offset(offset - 3'600'250'000'000);
+  STRCMP_EQUAL("lidard wall_step: the wall clock was set; ", bench.events().c_str());
+  STRCMP_EQUAL("-3600.250000000", bench.newest_event.values["seconds"].c_str());
+  STRCMP_EQUAL("1", bench.newest_event.values["segment"].c_str());
+  STRCMP_CONTAINS("-3600.25", bench.said().c_str());
+  const std::size_t told = bench.messages.messages().size();
+  const hal::Time at = bench.clock.now() + app::Station::kTick;
+  bench.pass([&] { bench.imu_driver->sample(at); });
+  bench.run_for(2s);
+  const auto sample = bench.messages.on("/body/imu").back();
+  CHECK_EQUAL(hal::to_ns(at) + offset - 3'600'250'000'000, sample.log_time);
+  CHECK_TRUE(bench.messages.messages().size() > told);
+  STRCMP_EQUAL("1", bench.state()["lidard"].values["segment"].c_str());
+}
+
+TEST(Station, ASleepIsToldWithItsLength) {
+  begin();
+  bench.station->on_suspended(90'500ms);
+  STRCMP_EQUAL("lidard suspended: the machine slept; ", bench.events().c_str());
+  STRCMP_EQUAL("90.500", bench.newest_event.values["seconds"].c_str());
+  STRCMP_EQUAL("the machine slept for 90.500 s\n", bench.said().c_str());
+}
+
+TEST(Station, RatesAreLoggedByTimeAlsoWhenNothingFlows) {
+  bench.pass();
+  (void)bench.said();
+  bench.run_for(31s);
+  const std::string text = bench.said();
+  CHECK_EQUAL(2, lines(text, "front: starting"));
+  CHECK_EQUAL(2, lines(text, "body: starting"));
+}
+
+TEST(Station, RatesAreNotLoggedWhenNobodyWantsThem) {
+  StationBench quiet("rate_log_period_s: 0\n");
+  quiet.pass();
+  quiet.run_for(61s);
+  STRCMP_EQUAL("", quiet.said().c_str());
+}
+
+TEST(Station, AtTheEndAllThatIsHeldLeavesAndTheLastStateCountsIt) {
+  begin();
+  bench.pass([&] { bench.imu_driver->sample(bench.clock.now()); });
+  CHECK_EQUAL(0, bench.messages.on("/body/imu").size());
+  bench.station->finish(bench.clock.now());
+  CHECK_EQUAL(1, bench.messages.on("/body/imu").size());
+  STRCMP_EQUAL("1", bench.state()["body"].values["output.messages"].c_str());
+  STRCMP_EQUAL("0", bench.state()["body"].values["queue.held"].c_str());
+  CHECK_TRUE(bench.messages.topic_of(bench.messages.messages().back()) == "/diagnostics");
+}
