@@ -11,7 +11,7 @@
 namespace app {
 namespace {
 
-constexpr hal::Duration kOffsetPeriod = std::chrono::seconds(1);
+constexpr hal::Duration kAfterDue = std::chrono::microseconds(50);
 constexpr std::size_t kShortestRing = 64 << 10;
 
 McapStreamOptions stream_options(const config::Stack& stack, const config::Plan& plan) {
@@ -114,9 +114,9 @@ std::unique_ptr<hal::Port> Daemon::port(const config::Sensor& sensor, const hal:
   return hal::tapped(std::move(made), *capture_, id, static_cast<std::uint8_t>(channel));
 }
 
-void Daemon::run() {
+hal::Status Daemon::run() {
   hal::SignalWatch signals(loop_, [this](int signal) { on_signal(signal); });
-  if (!signals.status()) log_.write(hal::Severity::warning, "%s", signals.status().error().where);
+  if (!signals.status()) return signals.status();  // it could never be stopped
   hal::WallStepWatch steps(loop_, [this](hal::Time) { update_offset(); });
   hal::Ticker tick(loop_, Station::kTick, [this](hal::Time now) { on_tick(now); });
   set_offset();
@@ -126,6 +126,7 @@ void Daemon::run() {
              stack_.stream.unix_path.c_str());
   loop_.run(*this);
   stop_devices();
+  return hal::ok;
 }
 
 void Daemon::on_pass_begin(hal::Time now) {
@@ -140,6 +141,23 @@ void Daemon::on_pass_end(hal::Time began) {
   stream_.flush();
   if (capture_) capture_->flush();
   notifier_.feed(began);
+  wait_for_due();
+}
+
+// What is held leaves in the first pass after its time, even when nothing else makes one.
+void Daemon::wait_for_due() {
+  const auto due = station_.pipeline().due();
+  if (!due || (due_waits_ && *due >= due_at_)) return;
+  due_waits_ = true;
+  due_at_ = *due;
+  due_timer_.expires_after(std::max(*due - clock_.now(), hal::Duration(0)) + kAfterDue);
+  due_turn_ ^= 1;  // the handler that was cancelled may still hold its memory
+  due_timer_.async_wait(due_memory_[due_turn_].bind(
+      [this, alive = anchor_.ref()](const boost::system::error_code& ec) {
+        if (ec || alive.expired()) return;
+        due_waits_ = false;
+        loop_.enter_pass();
+      }));
 }
 
 void Daemon::on_tick(hal::Time now) {
@@ -148,7 +166,8 @@ void Daemon::on_tick(hal::Time now) {
     if (station_.pipeline().stopped()) loop_.stop();
     return;
   }
-  if (now >= next_offset_) update_offset();
+  update_offset();
+  tell_service();
   record(hal::RawKind::tick, now);
   station_.on_tick(now);
   const std::size_t streaming = station_.streaming();
@@ -169,10 +188,20 @@ void Daemon::on_signal(int signal) {
 
 void Daemon::update_offset() {
   const hal::ClockPair now = clock_.both();
-  next_offset_ = now.inner + kOffsetPeriod;
   const std::int64_t before = offset_.offset_ns();
   (void)offset_.update(now);
   if (offset_.offset_ns() != before) set_offset();
+}
+
+void Daemon::tell_service() {
+  ServiceStats service{.clients = stream_.clients(),
+                       .refused_clients = stream_.refused_clients(),
+                       .capture_dropped = capture_ ? capture_->dropped() : 0,
+                       .log_dropped = log_.dropped()};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(stack_.stream.clients); ++i) {
+    if (const auto client = stream_.client_stats(i)) service.dropped_messages += client->dropped;
+  }
+  station_.set_service(service);
 }
 
 void Daemon::set_offset() {

@@ -1,6 +1,7 @@
 // lidard at work: the station on the real loop, clocks, ports and sockets.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -24,7 +25,8 @@ class Daemon final : private hal::PassListener {
   ~Daemon();
 
   // Until SIGTERM or SIGINT; then every device is stopped, within kStopWithin in all.
-  void run();
+  // An error: it could not begin.
+  hal::Status run();
 
   static constexpr hal::Duration kStopWithin = std::chrono::milliseconds(480);
 
@@ -57,6 +59,8 @@ class Daemon final : private hal::PassListener {
   void on_tick(hal::Time now);
   void on_signal(int signal);
   void update_offset();
+  void tell_service();
+  void wait_for_due();
   void set_offset();
   void record(hal::RawKind kind, hal::Time at, std::int64_t value = 0);
   void stop_devices();
@@ -72,7 +76,12 @@ class Daemon final : private hal::PassListener {
   hal::WallOffset offset_;
   Notifier notifier_;
   bool stopping_ = false;
-  hal::Time next_offset_{};
+  hal::Timer due_timer_{loop_.io()};
+  bool due_waits_ = false;
+  hal::Time due_at_{};
+  std::array<hal::HandlerMemory, 2> due_memory_;
+  unsigned due_turn_ = 0;
+  hal::Anchor anchor_;
   std::size_t told_streaming_ = SIZE_MAX;
 };
 

@@ -63,6 +63,8 @@ void put_clouds(DiagnosticWriter& out, const collation::CloudStats& c) {
       {"cloud.invalid", c.invalid},
       {"cloud.overlap", c.overlap},
       {"cloud.without_pool", c.without_pool},
+      {"cloud.sampled_out", c.sampled_out},
+      {"cloud.slices", c.slices},
       {"cloud.clouds", c.clouds},
       {"cloud.clouds_without_pool", c.clouds_without_pool},
       {"cloud.points_full", c.points_full},
@@ -112,13 +114,26 @@ void put_clock(DiagnosticWriter& out, const drivers::ClockHealth& clock) {
   put(out, "clock.nudged", static_cast<std::int64_t>(clock.nudged));
 }
 
-constexpr std::size_t kMessage = 512, kPerSensor = 4096;
+const char* name(config::Role role) {
+  switch (role) {
+    case config::Role::required:
+      return "required";
+    case config::Role::optional:
+      return "optional";
+    case config::Role::passthrough:
+      return "passthrough";
+  }
+  return "?";
+}
+
+constexpr std::size_t kMessage = 1024, kPerSensor = 4096;
 
 }  // namespace
 
 Diagnostics::Diagnostics(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
                          OutputTime& time)
     : stack_(stack), plan_(plan), sink_(sink), time_(time) {
+  for (const config::Sensor& sensor : stack.sensors) ports_.push_back(hal::to_string(*sensor.port));
   const auto declare = [&](const char* topic, std::size_t latched_bytes) -> ChannelId {
     const auto id = sink_.add_channel(topic, kDiagnosticArrayType, latched_bytes);
     if (id) return *id;
@@ -144,7 +159,9 @@ void Diagnostics::publish_configuration() {
     const config::Sensor& sensor = stack_.sensors[i];
     const config::SensorPlan& plan = plan_.sensors[i];
     writer.status(Level::ok, sensor.name, "configuration", sensor.driver->name);
-    writer.value("port", hal::to_string(*sensor.port));
+    writer.value("port", ports_[i]);
+    writer.value("role", name(sensor.role));
+    writer.value("trajectory", stack_.collation.by_trajectory ? sensor.trajectory : "");
     writer.value("kind", sensor.driver->kind == drivers::Kind::lidar ? "lidar" : "imu");
     put(writer, "max_wait_us", plan.max_wait.count() / 1000);
     put(writer, "capacity", static_cast<std::int64_t>(plan.capacity));
@@ -156,7 +173,7 @@ void Diagnostics::publish_configuration() {
 }
 
 void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
-                                std::uint32_t segment) {
+                                std::uint32_t segment, const ServiceStats& service) {
   const auto out = sink_.scratch();
   DiagnosticWriter writer({time_.now(), stack_.frame}, out);
   std::size_t streaming = 0;
@@ -171,6 +188,15 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
       kVersion);
   put(writer, "unix_offset_ns", time_.offset_ns());
   put(writer, "segment", segment);
+  const Count counts[] = {{"stream.clients", service.clients},
+                          {"stream.refused_clients", service.refused_clients},
+                          {"stream.dropped", service.dropped_messages},
+                          {"stream.too_long", too_long_ + output.too_long()},
+                          {"capture.dropped", service.capture_dropped},
+                          {"log.dropped", service.log_dropped},
+                          {"queue.unknown_sensor", pipeline.unknown_sensor()},
+                          {"queue.misuse", pipeline.misuse()}};
+  put(writer, counts);
   for (std::size_t i = 0; i < pipeline.sensors(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
     describe(writer, stack_.sensors[i], pipeline.account(id), output.stats(id));
@@ -217,7 +243,11 @@ void Diagnostics::publish_event(Level level, std::string_view name, const char* 
 
 void Diagnostics::publish(ChannelId channel, DiagnosticWriter& writer, std::span<std::byte> out) {
   const std::size_t size = writer.finish();
-  if (size <= out.size()) sink_.publish(channel, time_.now(), time_.now(), out.first(size));
+  if (size > out.size()) {
+    ++too_long_;
+    return;
+  }
+  sink_.publish(channel, time_.event(), time_.now(), out.first(size));
 }
 
 }  // namespace app

@@ -8,6 +8,12 @@
 
 namespace app {
 
+// What only the daemon knows; zeros in a replay. Counters only grow, `clients` apart.
+struct ServiceStats {
+  std::uint64_t clients = 0, refused_clients = 0, dropped_messages = 0;
+  std::uint64_t capture_dropped = 0, log_dropped = 0;
+};
+
 // /diagnostics (latched): one status "lidard" with the time line (unix_offset_ns, segment), then
 // one per sensor with its state, cause, counters and books; keys are those of Account, so that any
 // client can check them. /lidard/events: one status per event, its kind under the key "event".
@@ -21,7 +27,8 @@ class Diagnostics {
   ChannelId events_channel() const { return events_; }
 
   void publish_configuration();
-  void publish_state(const Pipeline& pipeline, const Output& output, std::uint32_t segment);
+  void publish_state(const Pipeline& pipeline, const Output& output, std::uint32_t segment,
+                     const ServiceStats& service);
   // `name`: the sensor, or "lidard".
   void publish_event(Level level, std::string_view name, const char* event,
                      std::string_view message, std::span<const KeyValue> values = {});
@@ -39,6 +46,8 @@ class Diagnostics {
   OutputTime& time_;
   hal::Status status_ = hal::ok;
   ChannelId diagnostics_ = 0, events_ = 0, configuration_ = 0;
+  std::vector<std::string> ports_;  // as configured, by sensor
+  std::uint64_t too_long_ = 0;
 };
 
 }  // namespace app

@@ -6,8 +6,20 @@
 #include "app/arguments.h"
 #include "app/daemon.h"
 #include "config/load.h"
+#include "drivers/diagnosis.h"
+#include "hal/signal_watch.h"
+
+namespace {
+
+int fail(hal::Log& log, const hal::Error& error) {
+  log.write(hal::Severity::error, "%s: %s", error.where, drivers::in_words(error).c_str());
+  return app::kFailed;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  (void)hal::block_signals();  // without it a signal ends us as it would anybody
   const app::Arguments arguments = app::parse(argc, argv);
   if (arguments.exit_status) return *arguments.exit_status;
 
@@ -25,11 +37,7 @@ int main(int argc, char** argv) {
   std::ifstream file(arguments.config, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto daemon = app::Daemon::create(stack, plan, text, log);
-  if (!daemon) {
-    const hal::Error& error = daemon.error();
-    log.write(hal::Severity::error, "%s: %s", error.where, error.detail.c_str());
-    return app::kFailed;
-  }
-  (*daemon)->run();
+  if (!daemon) return fail(log, daemon.error());
+  if (const hal::Status ran = (*daemon)->run(); !ran) return fail(log, ran.error());
   return 0;
 }

@@ -8,10 +8,15 @@
 
 namespace app {
 
-Output::Output(const config::Stack& stack, std::span<const std::size_t> max_beams,
-               MessageSink& sink, OutputTime& time)
+Output::Output(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
+               OutputTime& time)
     : stack_(stack), sink_(sink), time_(time) {
-  const std::size_t largest = max_beams.empty() ? 0 : *std::ranges::max_element(max_beams);
+  std::size_t largest = 0;
+  hal::Duration wait{};
+  for (const config::SensorPlan& sensor : plan.sensors) {
+    largest = std::max(largest, sensor.points);
+    wait = std::max(wait, sensor.max_wait);
+  }
   points_.resize(largest);
   ranges_.resize(largest);
   intensities_.resize(largest);
@@ -23,10 +28,39 @@ Output::Output(const config::Stack& stack, std::span<const std::size_t> max_beam
         {.config = &config, .frame = tracking ? stack.frame : config.name, .stats = {}});
     declare(sensors_.back());
   }
+  set_orders(wait);
+  declare_transforms();
+}
+
+void Output::set_orders(hal::Duration largest_max_wait) {
+  constexpr hal::Duration kLateness = std::chrono::seconds(1);  // a stalled process
+  std::vector<std::string_view> names;  // "" the one order, or a trajectory; "/NAME" passthrough
+  for (Sensor& sensor : sensors_) {
+    const config::Sensor& config = *sensor.config;
+    std::string_view name = stack_.collation.by_trajectory ? config.trajectory : "";
+    if (config.role == config::Role::passthrough) name = config.name;
+    auto known = std::ranges::find(names, name);
+    if (known == names.end()) known = names.insert(known, name);
+    sensor.order = static_cast<std::size_t>(known - names.begin());
+  }
+  time_.begin(std::max<std::size_t>(1, names.size()), largest_max_wait + kLateness);
+}
+
+// A sensor that is named like the tracking frame is there already.
+void Output::declare_transforms() {
   std::size_t size = 64;
-  for (const Sensor& s : sensors_) size += 128 + stack.frame.size() + s.config->name.size();
+  for (const Sensor& sensor : sensors_) {
+    if (sensor.config->name == stack_.frame) continue;
+    const auto& [xyz, rpy] = sensor.config->pose;
+    const Eigen::Quaterniond q = collation::rotation_of(rpy);
+    transforms_.push_back({.header = {0, stack_.frame},
+                           .child_frame = sensor.config->name,
+                           .translation = xyz,
+                           .rotation = {q.x(), q.y(), q.z(), q.w()}});
+    size += 128 + stack_.frame.size() + sensor.config->name.size();
+  }
   const auto id = sink_.add_channel("/tf_static", kTfMessageType, size);
-  if (id) transforms_ = *id;
+  if (id) transforms_channel_ = *id;
   if (!id && status_) status_ = id.error();
 }
 
@@ -47,23 +81,23 @@ ChannelId Output::channel(const Sensor& sensor, const char* what, const MessageT
 }
 
 void Output::publish_transforms() {
-  std::vector<Transform> transforms;
-  for (const Sensor& sensor : sensors_) {
-    const auto& [xyz, rpy] = sensor.config->pose;
-    const Eigen::Quaterniond q = collation::rotation_of(rpy);
-    transforms.push_back({.header = {time_.now(), stack_.frame},
-                          .child_frame = sensor.config->name,
-                          .translation = xyz,
-                          .rotation = {q.x(), q.y(), q.z(), q.w()}});
-  }
+  for (Transform& transform : transforms_) transform.header.unix_ns = time_.now();
+  publish(transforms_channel_, time_.event(), encode(transforms_, sink_.scratch()));
+}
+
+// What was encoded into the sink's scratch.
+void Output::publish(ChannelId channel, std::int64_t log_time, std::size_t size) {
   const auto out = sink_.scratch();
-  const std::size_t size = encode(transforms, out);
-  if (size <= out.size()) sink_.publish(transforms_, time_.now(), time_.now(), out.first(size));
+  if (size > out.size()) {
+    ++too_long_;
+    return;
+  }
+  sink_.publish(channel, log_time, time_.now(), out.first(size));
 }
 
 void Output::add_sensor_data(drivers::SensorId id, const collation::TimedPointCloud& cloud) {
   Sensor& sensor = sensors_[id];
-  const std::int64_t log_time = time_.next(cloud.at);
+  const std::int64_t log_time = time_.datum(sensor.order, cloud.at);
   ++sensor.stats.messages;
   sensor.stats.points += cloud.points.size();
   if (sensor.points != 0) publish_points(sensor, cloud, log_time);
@@ -80,11 +114,9 @@ void Output::publish_points(Sensor& sensor, const collation::TimedPointCloud& cl
     points_[n++] = {p.position.x(), p.position.y(), p.position.z(),
                     cloud.has_intensity ? p.intensity : 0.0f, p.time + shift};
   }
-  const std::int64_t stamp = from_start ? log_time - length.count() : log_time;
-  const auto out = sink_.scratch();
-  const std::size_t size = encode(
-      PointCloud{{stamp, sensor.frame}, Packed<PointXyzit>(std::span(points_).first(n))}, out);
-  if (size <= out.size()) sink_.publish(sensor.points, log_time, time_.now(), out.first(size));
+  const std::int64_t stamp = time_.of(from_start ? cloud.first : cloud.at);
+  const PointCloud message{{stamp, sensor.frame}, Packed<PointXyzit>(std::span(points_).first(n))};
+  publish(sensor.points, log_time, encode(message, sink_.scratch()));
 }
 
 // The header's stamp is the first ray, by the rule of the message.
@@ -95,7 +127,7 @@ void Output::publish_scan(Sensor& sensor, const collation::TimedPointCloud& clou
   const ScanGrid grid = to_grid(cloud.beams.view(), ranges, intensities);
   const auto seconds = [](hal::Duration d) { return static_cast<float>(hal::to_seconds(d)); };
   const hal::Duration length = cloud.at - cloud.first;
-  LaserScan scan{.header = {log_time - length.count(), sensor.config->name},
+  LaserScan scan{.header = {time_.of(cloud.first), sensor.config->name},
                  .angle_min = grid.angle_min,
                  .angle_max = grid.angle_max,
                  .angle_increment = grid.angle_increment,
@@ -106,17 +138,15 @@ void Output::publish_scan(Sensor& sensor, const collation::TimedPointCloud& clou
                  .ranges = Packed<float>(std::span<const float>(ranges)),
                  .intensities = {}};
   if (cloud.has_intensity) scan.intensities = Packed<float>(std::span<const float>(intensities));
-  const auto out = sink_.scratch();
-  const std::size_t size = encode(scan, out);
-  if (size <= out.size()) sink_.publish(sensor.scan, log_time, time_.now(), out.first(size));
+  publish(sensor.scan, log_time, encode(scan, sink_.scratch()));
 }
 
 void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu) {
   Sensor& sensor = sensors_[id];
-  const std::int64_t log_time = time_.next(imu.at);
+  const std::int64_t log_time = time_.datum(sensor.order, imu.at);
   ++sensor.stats.messages;
   const auto array = [](const Eigen::Vector3d& v) { return Vector3{v.x(), v.y(), v.z()}; };
-  Imu message{.header = {log_time, sensor.frame},
+  Imu message{.header = {time_.of(imu.at), sensor.frame},
               .orientation = {},
               .angular_velocity = array(imu.angular_velocity),
               .linear_acceleration = array(imu.linear_acceleration)};
@@ -124,9 +154,7 @@ void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu
     const auto& q = *imu.orientation;
     message.orientation = Quaternion{q.x(), q.y(), q.z(), q.w()};
   }
-  const auto out = sink_.scratch();
-  const std::size_t size = encode(message, out);
-  if (size <= out.size()) sink_.publish(sensor.imu, log_time, time_.now(), out.first(size));
+  publish(sensor.imu, log_time, encode(message, sink_.scratch()));
 }
 
 }  // namespace app

@@ -8,29 +8,12 @@
 
 #include "app/message_sink.h"
 #include "app/messages.h"
+#include "app/output_time.h"
 #include "collation/collated_sink.h"
+#include "config/plan.h"
 #include "config/stack.h"
 
 namespace app {
-
-// Unix time of the outputs: inner time plus an offset, never decreasing within a segment.
-class OutputTime {
- public:
-  void set(hal::Time pass_began, std::int64_t unix_minus_inner_ns) {
-    pass_began_ = pass_began;
-    offset_ns_ = unix_minus_inner_ns;
-  }
-  void begin_segment() { newest_ = 0; }
-  std::int64_t offset_ns() const { return offset_ns_; }
-  std::int64_t now() const { return hal::to_ns(pass_began_) + offset_ns_; }
-  std::int64_t of(hal::Time at) const { return hal::to_ns(at) + offset_ns_; }
-  // For what leaves in order. A slewed offset must not turn two equal stamps around.
-  std::int64_t next(hal::Time at) { return newest_ = std::max(newest_, of(at)); }
-
- private:
-  hal::Time pass_began_{};
-  std::int64_t offset_ns_ = 0, newest_ = 0;
-};
 
 // Messages that left, per sensor.
 struct OutputStats {
@@ -39,15 +22,14 @@ struct OutputStats {
 
 class Output final : public collation::CollatedSink {
  public:
-  // Declares the channels of all sensors. `max_beams[i]`: of one cloud of sensor i. The stack and
-  // the sink outlive it.
-  Output(const config::Stack& stack, std::span<const std::size_t> max_beams, MessageSink& sink,
-         OutputTime& time);
+  // Declares the channels of all sensors. The stack and the sink outlive it.
+  Output(const config::Stack& stack, const config::Plan& plan, MessageSink& sink, OutputTime& time);
   // Of declaring the channels.
   const hal::Status& status() const { return status_; }
 
   void publish_transforms();  // latched
   const OutputStats& stats(drivers::SensorId id) const { return sensors_[id].stats; }
+  std::uint64_t too_long() const { return too_long_; }  // messages that did not fit the scratch
 
   void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
   void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
@@ -56,12 +38,16 @@ class Output final : public collation::CollatedSink {
   struct Sensor {
     const config::Sensor* config;
     std::string_view frame;  // of its points or samples
+    std::size_t order = 0;   // see OutputTime
     ChannelId points = 0, scan = 0, imu = 0;
     OutputStats stats;
   };
 
+  void set_orders(hal::Duration largest_max_wait);
   void declare(Sensor&);
+  void declare_transforms();
   ChannelId channel(const Sensor&, const char* what, const MessageType&);
+  void publish(ChannelId, std::int64_t log_time, std::size_t size);
   void publish_points(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);
   void publish_scan(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);
 
@@ -69,8 +55,10 @@ class Output final : public collation::CollatedSink {
   MessageSink& sink_;
   OutputTime& time_;
   hal::Status status_ = hal::ok;
-  ChannelId transforms_ = 0;
+  ChannelId transforms_channel_ = 0;
+  std::vector<Transform> transforms_;
   std::vector<Sensor> sensors_;
+  std::uint64_t too_long_ = 0;
   std::vector<PointXyzit> points_;           // scratch, as long as the largest cloud
   std::vector<float> ranges_, intensities_;  // scratch of a scan
 };

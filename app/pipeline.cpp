@@ -63,6 +63,7 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan,
   lanes_.reserve(stack.sensors.size());
   for (std::size_t i = 0; i < stack.sensors.size(); ++i) {
     const config::Sensor& sensor = stack.sensors[i];
+    max_waits_.push_back(plan.sensors[i].max_wait);
     lanes_.push_back({.sampler = collation::FixedRatioSampler(sensor.sampling_ratio),
                       .pool = nullptr,
                       .builder = nullptr,
@@ -119,6 +120,12 @@ bool Pipeline::stopped() const {
   return std::ranges::all_of(drivers_, [](const auto& driver) { return driver->stopped(); });
 }
 
+std::optional<hal::Time> Pipeline::due() const {
+  const auto blocking = collator_->blocking();
+  if (!blocking) return std::nullopt;
+  return blocking->head + max_waits_[blocking->sensor];
+}
+
 void Pipeline::flush() { collator_->flush(); }
 
 void Pipeline::on_packet(drivers::SensorId id, const drivers::Packet& packet, hal::Time arrival) {
@@ -132,13 +139,10 @@ void Pipeline::on_packet(drivers::SensorId id, const drivers::Packet& packet, ha
 
 void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ScanSlice& slice,
                     hal::Time arrival) {
-  if (lane.sampler.pulse()) {
-    lane.builder->add(slice, [&](collation::CloudPool::Lease cloud) {
-      collator_->add(collation::make_datum(id, std::move(cloud)), arrival);
-    });
-  }
-  // Also of a packet that was sampled out: the open cloud cannot be stamped before its last beam.
-  collator_->progress(id, slice.last(), arrival);
+  lane.builder->add(slice, lane.sampler.pulse(), [&](collation::CloudPool::Lease cloud) {
+    collator_->add(collation::make_datum(id, std::move(cloud)), arrival);
+  });
+  collator_->progress(id, lane.builder->open_floor(), arrival);
 }
 
 void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& sample,
@@ -179,7 +183,7 @@ Account Pipeline::account(drivers::SensorId id) const {
   if (lane.builder) account.clouds = lane.builder->stats();
   if (lane.aligner) account.samples = lane.aligner->stats();
   account.queue = collator_->stats(id);
-  account.rate_hz = lane.rate.rate_hz();
+  account.rate_hz = lane.state == drivers::State::streaming ? lane.rate.rate_hz() : 0;
   account.rate_text = lane.rate.text();
   return account;
 }

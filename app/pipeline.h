@@ -60,7 +60,10 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
   std::size_t sensors() const { return lanes_.size(); }
   Account account(drivers::SensorId id) const;
   drivers::Health health(drivers::SensorId id) const { return drivers_[id]->health(); }
-  std::optional<collation::Blocking> blocking() const { return collator_->blocking(); }
+  std::uint64_t unknown_sensor() const { return collator_->unknown_sensor(); }
+  std::uint64_t misuse() const { return collator_->misuse(); }
+  // When the oldest held datum may leave for want of anything earlier, if nothing comes.
+  std::optional<hal::Time> due() const;
 
  private:
   // What lies between one driver and the order.
@@ -84,6 +87,7 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
   EventListener& events_;
   hal::Time now_{};  // begin of the pass under way
   std::vector<Lane> lanes_;
+  std::vector<hal::Duration> max_waits_;  // by sensor
   std::unique_ptr<collation::Collator> collator_;
   std::vector<std::unique_ptr<drivers::Driver>> drivers_;
 };

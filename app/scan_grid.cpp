@@ -29,7 +29,7 @@ ScanGrid to_grid(std::span<const drivers::Beam> beams, std::span<float> ranges,
   double angle = 0;
   for (std::size_t i = 0; i < beams.size(); ++i) {
     if (i > 0) angle += turned(beams[i - 1].angle, beams[i].angle);
-    const double ray = step == 0 ? 0 : std::round(angle / step);
+    const double ray = step == 0 || !std::isfinite(angle) ? 0 : std::round(angle / step);
     const auto at =
         static_cast<std::size_t>(std::clamp(ray, 0.0, static_cast<double>(beams.size() - 1)));
     if (!(beams[i].range > 0) || beams[i].range >= ranges[at]) continue;

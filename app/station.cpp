@@ -12,12 +12,6 @@ using drivers::State;
 
 constexpr hal::Duration kStatePeriod = std::chrono::seconds(1);
 
-std::vector<std::size_t> max_beams(const config::Plan& plan) {
-  std::vector<std::size_t> beams;
-  for (const config::SensorPlan& sensor : plan.sensors) beams.push_back(sensor.points);
-  return beams;
-}
-
 hal::Severity severity_of(Level level) {
   switch (level) {
     case Level::ok:
@@ -50,7 +44,7 @@ Station::Station(const config::Stack& stack, const config::Plan& plan, MessageSi
                  hal::Log& log)
     : stack_(stack),
       log_(log),
-      output_(stack, max_beams(plan), sink, time_),
+      output_(stack, plan, sink, time_),
       diagnostics_(stack, plan, sink, time_),
       pipeline_(stack, plan, output_, *this),
       said_(stack.sensors.size()) {}
@@ -60,7 +54,10 @@ hal::Status Station::status() const {
   return diagnostics_.status();
 }
 
-void Station::on_pass_begin(hal::Time now) { time_.set(now, time_.offset_ns()); }
+void Station::on_pass_begin(hal::Time now) {
+  now_ = now;
+  time_.set_pass(now);
+}
 
 void Station::on_pass_end(hal::Time began) { pipeline_.end_pass(began); }
 
@@ -77,7 +74,7 @@ void Station::on_tick(hal::Time now) {
   look_for_epochs();
   if (now >= next_state_) {
     next_state_ = now + kStatePeriod;
-    diagnostics_.publish_state(pipeline_, output_, segment_);
+    diagnostics_.publish_state(pipeline_, output_, segment_, service_);
   }
   if (stack_.rate_log_period_s > 0 && now >= next_rates_) {
     next_rates_ = now + hal::from_seconds(stack_.rate_log_period_s);
@@ -87,7 +84,7 @@ void Station::on_tick(hal::Time now) {
 
 void Station::on_offset(std::int64_t unix_minus_inner_ns) {
   const hal::Duration change(unix_minus_inner_ns - time_.offset_ns());
-  time_.set(hal::from_ns(time_.now() - time_.offset_ns()), unix_minus_inner_ns);
+  time_.set_offset(unix_minus_inner_ns);
   const bool first = !std::exchange(has_offset_, true);
   if (first || std::chrono::abs(change) <= hal::WallOffset::kLargestSlewed) return;
   ++segment_;
@@ -113,7 +110,7 @@ void Station::finish(hal::Time now) {
   on_pass_begin(now);
   on_pass_end(now);
   pipeline_.flush();
-  diagnostics_.publish_state(pipeline_, output_, segment_);
+  diagnostics_.publish_state(pipeline_, output_, segment_, service_);
 }
 
 std::size_t Station::streaming() const {
@@ -129,23 +126,23 @@ void Station::on_sensor_state(drivers::SensorId id, State from, State to, hal::T
   Said& said = said_[id];
   if (to == State::streaming) {
     said.why.clear();
-    return tell(id, Level::ok, "recover", "streams");
+    return tell(id, Level::ok, "recover", "streams", drivers::Cause::none);
   }
   if (to != State::silent && to != State::backoff) return;
   const hal::Text<192> why = pipeline_.health(id).why;
   if (from != State::streaming && says_the_same(said.why.view(), why.view())) return;
   said.why = why;
-  tell(id, stack_.sensors[id].role == config::Role::required ? Level::error : Level::warn, "stall",
-       why.view());
+  const bool required = stack_.sensors[id].role == config::Role::required;
+  tell(id, required ? Level::error : Level::warn, "stall", why.view(), pipeline_.health(id).cause);
 }
 
-void Station::tell(drivers::SensorId id, Level level, const char* event, std::string_view message) {
+void Station::tell(drivers::SensorId id, Level level, const char* event, std::string_view message,
+                   drivers::Cause cause) {
   const config::Sensor& sensor = stack_.sensors[id];
-  const char* const cause = drivers::name(pipeline_.health(id).cause);
-  const KeyValue values[] = {{"cause", cause}};
+  const KeyValue values[] = {{"cause", drivers::name(cause)}};
   diagnostics_.publish_event(level, sensor.name, event, message, values);
-  log_.write(severity_of(level), "%s: %.*s", sensor.name.c_str(), static_cast<int>(message.size()),
-             message.data());
+  log_.write(said_[id].lines, now_, severity_of(level), "%s: %.*s", sensor.name.c_str(),
+             static_cast<int>(message.size()), message.data());
 }
 
 void Station::look_for_epochs() {
@@ -154,7 +151,7 @@ void Station::look_for_epochs() {
     const std::uint32_t epoch = pipeline_.health(id).clock.epoch;
     if (epoch == said_[i].epoch) continue;
     said_[i].epoch = epoch;
-    tell(id, Level::warn, "epoch", "its clock began anew");
+    tell(id, Level::warn, "epoch", "its clock began anew", drivers::Cause::none);
   }
 }
 

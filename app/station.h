@@ -33,6 +33,9 @@ class Station final : public hal::ReplayListener, private EventListener {
   void finish(hal::Time now);
   void stop(hal::Time now);  // begins the devices' own stop; see Pipeline::stopped()
 
+  // For the next state that is published.
+  void set_service(const ServiceStats& service) { service_ = service; }
+
   std::size_t streaming() const;
 
   static constexpr hal::Duration kTick = std::chrono::milliseconds(20);
@@ -42,11 +45,12 @@ class Station final : public hal::ReplayListener, private EventListener {
   struct Said {
     hal::Text<192> why{};
     std::uint32_t epoch = 0;
+    hal::RateLimit lines{10, std::chrono::seconds(10)};
   };
 
   void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
                        hal::Time now) override;
-  void tell(drivers::SensorId, Level, const char* event, std::string_view message);
+  void tell(drivers::SensorId, Level, const char* event, std::string_view message, drivers::Cause);
   void look_for_epochs();
   void log_rates();
 
@@ -57,8 +61,10 @@ class Station final : public hal::ReplayListener, private EventListener {
   Diagnostics diagnostics_;
   Pipeline pipeline_;
   std::vector<Said> said_;
+  ServiceStats service_;
   std::uint32_t segment_ = 0;
   bool started_ = false, has_offset_ = false;
+  hal::Time now_{};  // begin of the pass under way
   hal::Time next_state_{}, next_rates_{};
 };
 

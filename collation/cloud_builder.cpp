@@ -41,7 +41,6 @@ CloudBuilder::CloudBuilder(const CloudOptions& options, CloudPool& pool)
       pool_(pool),
       capacity_(pool.take()->points.capacity()),
       ages_(capacity_),
-      directions_(capacity_ * static_cast<std::size_t>(options.subdivisions)),
       turn_length_(options.turn) {
   assert(capacity_ > 0 && options.subdivisions > 0 && options.turn > hal::Duration::zero());
 }
@@ -68,10 +67,9 @@ std::size_t CloudBuilder::begin(const drivers::ScanSlice& slice) {
   if (from == size) return size;
   if (options_.slice_is_turn) {
     begin_turn(time_of(slice, from), slice.last() + slice.step - time_of(slice, from));
-  } else if (slice.starts_turn && options_.emit == Emit::chunk) {
-    place_ = 0;
-  } else if (slice.starts_turn) {
-    boundary_ = std::max(from, turn_boundary(slice));
+  } else if (options_.emit != Emit::chunk) {
+    const std::size_t boundary = turn_boundary(slice);
+    if (boundary != kNone) boundary_ = std::max(from, boundary);
   }
   return from;
 }
@@ -83,14 +81,33 @@ std::size_t CloudBuilder::skip_overlap(const drivers::ScanSlice& slice) {
   return from;
 }
 
-// The first beam whose angle jumps; when none does, the slice begins with the turn.
-std::size_t CloudBuilder::turn_boundary(const drivers::ScanSlice& slice) const {
+// The first beam behind the turn boundary: its angle jumps, however many turns the angles count.
+// The slice's size when there is none.
+std::size_t CloudBuilder::jump_in(const drivers::ScanSlice& slice) const {
+  const auto within_turn = [](float angle) {
+    return angle - 2 * kPi * std::floor(angle / (2 * kPi));
+  };
   float previous = last_angle_.value_or(slice.beams[0].angle);
   for (std::size_t i = 0; i < slice.beams.size(); ++i) {
-    if (std::abs(slice.beams[i].angle - previous) > kPi) return i;
-    previous = slice.beams[i].angle;
+    const float angle = slice.beams[i].angle;
+    const bool jumps = std::abs(angle - previous) > kPi ||
+                       std::abs(within_turn(angle) - within_turn(previous)) > kPi;
+    if (jumps) return i;
+    previous = angle;
   }
-  return 0;
+  return slice.beams.size();
+}
+
+// Where a new turn begins in this slice, or kNone. Devices that correct angles may announce it one
+// slice before the corrected angle jumps; when it does not jump then either, the slice begins it.
+std::size_t CloudBuilder::turn_boundary(const drivers::ScanSlice& slice) {
+  if (!slice.starts_turn && !turn_is_due_) return kNone;
+  const std::size_t jump = jump_in(slice);
+  const bool found = jump < slice.beams.size();
+  const bool at_once = turn_is_due_ || !last_angle_;
+  turn_is_due_ = !found && !at_once;
+  if (found) return jump;
+  return at_once ? 0 : kNone;
 }
 
 // Takes the beams up to the next cut; returns the first beam after them. With `ended_` set, a
@@ -127,7 +144,6 @@ bool CloudBuilder::is_cut_before(hal::Time at, std::size_t index) {
 void CloudBuilder::begin_turn(hal::Time at, hal::Duration length) {
   turn_start_ = at;
   turn_length_ = length;
-  place_ = 0;
   part_ = -1;
   begin_part(at);
 }
@@ -143,7 +159,7 @@ void CloudBuilder::begin_part(hal::Time at) {
 }
 
 void CloudBuilder::reset_turn() {
-  turn_is_whole_ = false;
+  turn_is_whole_ = turn_is_due_ = false;
   part_end_ = hal::Time::min();
   last_angle_.reset();
 }
@@ -166,13 +182,15 @@ void CloudBuilder::open(const drivers::ScanSlice& slice, std::size_t from) {
 }
 
 void CloudBuilder::append(const drivers::ScanSlice& slice, std::size_t from, std::size_t to) {
-  if (open_) {
+  if (!keep_) {
+    stats_.sampled_out += to - from;
+  } else if (open_) {
     convert(slice, from, to);
   } else {
     stats_.without_pool += to - from;
   }
   count_ += to - from;
-  place_ += to - from;
+  if (keep_) kept_ += to - from;
   last_ = time_of(slice, to - 1);
   last_step_ = slice.step;
   last_angle_ = slice.beams[to - 1].angle;
@@ -217,7 +235,9 @@ CloudBuilder::Counter CloudBuilder::refusal(const drivers::Beam& beam, bool has_
 
 void CloudBuilder::close() {
   if (count_ == 0) return;
-  if (open_) {
+  if (kept_ == 0) {
+    open_.reset();
+  } else if (open_) {
     TimedPointCloud& cloud = *open_;
     cloud.at = last_;
     cloud.beam_count = count_;
@@ -231,13 +251,13 @@ void CloudBuilder::close() {
   } else {
     ++stats_.clouds_without_pool;
   }
-  count_ = 0;
+  count_ = kept_ = 0;
 }
 
 void CloudBuilder::reset() {
   if (open_) stats_.discarded += open_->points.size();
   open_.reset();
-  count_ = 0;
+  count_ = kept_ = 0;
   reset_turn();
 }
 

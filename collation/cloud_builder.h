@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "collation/cloud.h"
-#include "collation/direction_table.h"
 
 namespace collation {
 
@@ -36,7 +35,7 @@ struct CloudOptions {
 
 // Counters only grow. Where every beam went, `points` in an open or emitted cloud:
 //   beams = points + no_return + out_of_range + out_of_angle + weak + invalid + overlap +
-//           without_pool
+//           without_pool + sampled_out
 struct CloudStats {
   std::uint64_t beams = 0, slices = 0;
   std::uint64_t points = 0;
@@ -45,6 +44,7 @@ struct CloudStats {
   std::uint64_t invalid = 0;       // angle or range not a number, range negative, step negative
   std::uint64_t overlap = 0;       // measured not after the last beam of the slice before
   std::uint64_t without_pool = 0;  // there was no cloud to put them in
+  std::uint64_t sampled_out = 0;   // of slices that were not kept
 
   std::uint64_t clouds = 0;               // emitted
   std::uint64_t clouds_without_pool = 0;  // due, but every cloud of the pool was in use
@@ -54,9 +54,8 @@ struct CloudStats {
 };
 
 // Bytes that a builder allocates for clouds of `max_points`, for the memory budget.
-constexpr std::size_t cloud_builder_bytes(std::size_t max_points, int subdivisions) {
-  return max_points * sizeof(hal::Duration) +
-         max_points * static_cast<std::size_t>(subdivisions) * sizeof(DirectionTable::Direction);
+constexpr std::size_t cloud_builder_bytes(std::size_t max_points) {
+  return max_points * sizeof(hal::Duration);
 }
 
 // Clouds of one builder never overlap in time: beams that are not after the last one are dropped
@@ -69,9 +68,12 @@ class CloudBuilder {
   // The pool outlives the builder. All clouds in it have one capacity, at least 1.
   CloudBuilder(const CloudOptions& options, CloudPool& pool);
 
-  // Calls emit(CloudPool::Lease) for each cloud that the slice completes, oldest first.
+  // Calls emit(CloudPool::Lease) for each cloud that the slice completes, oldest first. A slice
+  // that is not kept gives no points, but turns and stamps are as if it did; a cloud without any
+  // slice that was kept is not emitted.
   template <class Sink>
-  void add(const drivers::ScanSlice& slice, Sink&& emit) {
+  void add(const drivers::ScanSlice& slice, bool keep, Sink&& emit) {
+    keep_ = keep;
     std::size_t next = begin(slice);
     if (ended_) emit(std::move(ended_));
     while (next < slice.beams.size()) {
@@ -102,7 +104,8 @@ class CloudBuilder {
   std::size_t begin(const drivers::ScanSlice& slice);
   std::size_t extend(const drivers::ScanSlice& slice, std::size_t from);
   std::size_t skip_overlap(const drivers::ScanSlice& slice);
-  std::size_t turn_boundary(const drivers::ScanSlice& slice) const;
+  std::size_t jump_in(const drivers::ScanSlice& slice) const;
+  std::size_t turn_boundary(const drivers::ScanSlice& slice);
   std::size_t end_of_run(const drivers::ScanSlice& slice, std::size_t from) const;
   bool is_cut_before(hal::Time at, std::size_t index);
   void begin_turn(hal::Time at, hal::Duration length);
@@ -123,8 +126,9 @@ class CloudBuilder {
   // The open cloud. It has no lease when the pool was empty.
   CloudPool::Lease open_, ended_;
   std::size_t count_ = 0;                   // beams in it; 0: no cloud is open
+  std::size_t kept_ = 0;                    // of these, beams of slices that were kept
+  bool keep_ = true;                        // the slice at work
   hal::BoundedVector<hal::Duration> ages_;  // by point: time since the cloud's first beam
-  DirectionTable directions_;
 
   // Where the device stands.
   hal::Time last_ = hal::Time::min();  // of the last beam seen
@@ -133,9 +137,9 @@ class CloudBuilder {
   std::size_t boundary_ = kNone;  // in the slice at work: the first beam of a new turn
 
   hal::Time turn_start_{};
+  bool turn_is_due_ = false;    // announced, but the angle has not jumped yet
   bool turn_is_whole_ = false;  // it began at a boundary
   hal::Duration turn_length_;   // of the turn before; nominal until there was one
-  std::size_t place_ = 0;       // of the next beam in its turn
   int part_ = 0;
   hal::Time part_end_ = hal::Time::min();  // min: the next beam begins a turn
 };

@@ -53,7 +53,8 @@ hal::Status Collator::add_sensor(int trajectory, const CollatedSensor& sensor) {
   const hal::Status status =
       orders_[owner->order]->add_queue(trajectory, sensor.name, sensor.id, sensor.queue);
   if (!status) return status;
-  members_[sensor.id] = {static_cast<std::uint16_t>(owner->order), sensor.queue.role, true};
+  members_[sensor.id] = {static_cast<std::uint16_t>(owner->order), sensor.queue.role,
+                         sensor.queue.max_wait, true};
   owner->sensors.push_back(sensor.id);
   return hal::ok;
 }
@@ -104,12 +105,15 @@ void Collator::read_empty(drivers::SensorId sensor, hal::Time pass_began) {
   if (OrderedMultiQueue* const order = order_of(sensor)) order->read_empty(sensor, pass_began);
 }
 
-void Collator::set_waiting(drivers::SensorId sensor, bool waiting, hal::Time now) {
-  if (OrderedMultiQueue* const order = order_of(sensor)) order->set_waiting(sensor, waiting, now);
+void Collator::set_waiting(drivers::SensorId sensor, bool waiting, hal::Time floor) {
+  if (OrderedMultiQueue* const order = order_of(sensor)) order->set_waiting(sensor, waiting, floor);
 }
 
 void Collator::on_state(drivers::SensorId sensor, drivers::State state, hal::Time now) {
-  set_waiting(sensor, is_waited_for(members_[sensor].role, state), now);
+  // What brought a sensor back to streaming was measured before it arrived.
+  const bool measured = state == drivers::State::streaming;
+  set_waiting(sensor, is_waited_for(members_[sensor].role, state),
+              measured ? now - members_[sensor].max_wait : now);
 }
 
 void Collator::release(hal::Time now) {

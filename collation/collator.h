@@ -39,7 +39,7 @@ class Collator {
   void add(Datum&& datum, hal::Time arrival);
   void progress(drivers::SensorId sensor, hal::Time floor, hal::Time arrival);
   void read_empty(drivers::SensorId sensor, hal::Time pass_began);
-  void set_waiting(drivers::SensorId sensor, bool waiting, hal::Time now);
+  void set_waiting(drivers::SensorId sensor, bool waiting, hal::Time floor);
   void release(hal::Time now);
 
   // set_waiting() by the sensor's role and what its driver does.
@@ -67,6 +67,7 @@ class Collator {
   struct Member {
     std::uint16_t order = 0;
     Role role = Role::required;
+    hal::Duration max_wait{};
     bool known = false;
   };
 

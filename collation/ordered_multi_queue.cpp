@@ -147,11 +147,11 @@ void OrderedMultiQueue::read_empty(drivers::SensorId sensor, hal::Time pass_bega
   raise_next(slot, pass_began - queues_[slot].options.max_wait);
 }
 
-void OrderedMultiQueue::set_waiting(drivers::SensorId sensor, bool waiting, hal::Time now) {
+void OrderedMultiQueue::set_waiting(drivers::SensorId sensor, bool waiting, hal::Time floor) {
   const std::size_t slot = slot_of_[sensor];
   if (slot == kNoSlot || queues_[slot].waiting == waiting) return;
   queues_[slot].waiting = waiting;
-  raise_next(slot, waiting ? now : queues_[slot].next);
+  raise_next(slot, waiting ? floor : queues_[slot].next);
 }
 
 void OrderedMultiQueue::raise_next(std::size_t slot, hal::Time next) {

@@ -54,8 +54,8 @@ class OrderedMultiQueue {
   void progress(drivers::SensorId sensor, hal::Time floor, hal::Time arrival);
   // live: a loop pass that began at `pass_began` has read the sensor's port empty.
   void read_empty(drivers::SensorId sensor, hal::Time pass_began);
-  // live: see is_waited_for(). True after false: nothing stamped before `now` will come.
-  void set_waiting(drivers::SensorId sensor, bool waiting, hal::Time now);
+  // live: see is_waited_for(). True after false: nothing stamped before `floor` will come.
+  void set_waiting(drivers::SensorId sensor, bool waiting, hal::Time floor);
   // live: all that may leave, leaves. Once per pass, after all ready ports were read.
   void release(hal::Time now);
 

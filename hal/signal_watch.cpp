@@ -7,14 +7,28 @@
 
 namespace hal {
 
-Result<UniqueFd> open_signals() {
+namespace {
+
+sigset_t wanted_signals() {
   sigset_t wanted;
   ::sigemptyset(&wanted);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&wanted, signal);
+  return wanted;
+}
+
+}  // namespace
+
+Status block_signals() {
+  const sigset_t wanted = wanted_signals();
   ::signal(SIGPIPE, SIG_IGN);
   if (::sigprocmask(SIG_BLOCK, &wanted, nullptr) != 0) {
     return Error{Errc::io, errno, "signals: block", {}};
   }
+  return ok;
+}
+
+Result<UniqueFd> open_signals() {
+  const sigset_t wanted = wanted_signals();
   UniqueFd fd(::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!fd) return Error{Errc::io, errno, "signals: open", {}};
   return fd;

@@ -9,8 +9,11 @@
 
 namespace hal {
 
-// Blocks SIGTERM, SIGINT, SIGHUP and SIGUSR1 for the process and gives a descriptor that is
-// readable when one came. SIGPIPE is ignored: a closed socket is a failed write.
+// SIGTERM, SIGINT, SIGHUP and SIGUSR1 wait until open_signals() is read; called first thing in
+// main(), so that none ends the program while it starts. SIGPIPE is ignored: a closed socket is a
+// failed write.
+Status block_signals();
+// A descriptor that is readable when one came.
 Result<UniqueFd> open_signals();
 // The next one that came, or 0.
 int take_signal(int fd);

@@ -28,7 +28,8 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
   const std::initializer_list<Equation> lidars = {
       {"cloud.beams",
        {"cloud.points", "cloud.no_return", "cloud.out_of_range", "cloud.out_of_angle", "cloud.weak",
-        "cloud.invalid", "cloud.overlap", "cloud.without_pool"}},
+        "cloud.invalid", "cloud.overlap", "cloud.without_pool", "cloud.sampled_out"}},
+      {"packets.in", {"cloud.slices"}},
       {"cloud.clouds", {"queue.in"}},
   };
   const std::initializer_list<Equation> imus = {

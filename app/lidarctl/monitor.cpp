@@ -60,7 +60,8 @@ struct Pose {
 struct Seen {
   std::uint64_t messages = 0, points = 0, missing = 0;
   std::uint32_t sequence = 0;
-  std::vector<std::int64_t> ages;  // ns
+  std::vector<std::int64_t> ages;  // ns; the newest ones
+  double age_ms = 0;               // of the newest
   std::vector<Stamped> stamps;
   SteadyClock::time_point next_line{};
 };
@@ -83,12 +84,16 @@ class Monitor {
           std::strtoll(state_["lidard"].values["unix_offset_ns"].c_str(), nullptr, 10));
     } else if (m.topic == "/lidard/events") {
       print_event(m);
+    } else if (m.topic == "/lidard/configuration") {
+      take_orders(m.message.data);
     } else if (m.topic == "/tf_static") {
       take_poses(m.message.data);
     } else if (m.type == "sensor_msgs/msg/PointCloud2") {
       take_cloud(m);
     } else if (m.type == "sensor_msgs/msg/Imu") {
       take_imu(m);
+    } else if (m.type == "sensor_msgs/msg/LaserScan") {
+      take_scan(m);
     }
   }
 
@@ -102,13 +107,21 @@ class Monitor {
 
   Seen& note(const StreamMessage& m) {
     const auto log_time = static_cast<std::int64_t>(m.message.log_time);
-    if (log_time < newest_) ++backward_;
-    newest_ = std::max(newest_, log_time);
-    Seen& seen = seen_[sensor_of(m.topic)];
+    const std::string name = sensor_of(m.topic);
+    std::int64_t& newest = newest_[orders_[name]];
+    if (log_time < newest) ++backward_;
+    newest = std::max(newest, log_time);
+    Seen& seen = seen_[name];
     if (seen.messages > 0) seen.missing += m.message.sequence - seen.sequence - 1;
     seen.sequence = m.message.sequence;
     ++seen.messages;
-    seen.ages.push_back(unix_now() - log_time);
+    const std::int64_t age = unix_now() - log_time;
+    if (seen.ages.size() < kMostAges) {
+      seen.ages.push_back(age);
+    } else {
+      seen.ages[seen.messages % kMostAges] = age;
+    }
+    seen.age_ms = static_cast<double>(age) * 1e-6;
     return seen;
   }
 
@@ -123,9 +136,10 @@ class Monitor {
   void take_cloud(const StreamMessage& m) {
     const auto cloud = app::decode_point_cloud(m.message.data);
     if (!cloud) return;
+    const std::string name = sensor_of(m.topic);
+    has_points_[name] = true;
     Seen& seen = note(m);
     seen.points += cloud->points.size();
-    const std::string name = sensor_of(m.topic);
     const Pose& pose = poses_[cloud->header.frame == name ? std::string() : name];
     double nearest = INFINITY, first = 0;
     for (std::size_t i = 0; i < cloud->points.size(); ++i) {
@@ -139,15 +153,14 @@ class Monitor {
     if (!may_print(seen)) return;
     std::printf("%.6f  %-10s %4zu points over %5.1f ms, nearest %.3f m, age %.1f ms\n",
                 static_cast<double>(cloud->header.unix_ns) * 1e-9, name.c_str(),
-                cloud->points.size(), -first * 1e3, nearest,
-                static_cast<double>(seen.ages.back()) * 1e-6);
+                cloud->points.size(), -first * 1e3, nearest, seen.age_ms);
   }
 
   void take_imu(const StreamMessage& m) {
     const auto imu = app::decode_imu(m.message.data);
     if (!imu) return;
     Seen& seen = note(m);
-    seen.stamps.push_back({imu->header.unix_ns - offset_ns_, 0});
+    if (!arguments_.truth.empty()) seen.stamps.push_back({imu->header.unix_ns - offset_ns_, 0});
     if (!may_print(seen) || !imu->linear_acceleration || !imu->angular_velocity) return;
     const auto& a = *imu->linear_acceleration;
     const auto& w = *imu->angular_velocity;
@@ -155,7 +168,23 @@ class Monitor {
         "%.6f  %-10s accel %+7.3f %+7.3f %+7.3f m/s^2, gyro %+7.4f %+7.4f %+7.4f rad/s, "
         "age %.1f ms\n",
         static_cast<double>(imu->header.unix_ns) * 1e-9, sensor_of(m.topic).c_str(), a[0], a[1],
-        a[2], w[0], w[1], w[2], static_cast<double>(seen.ages.back()) * 1e-6);
+        a[2], w[0], w[1], w[2], seen.age_ms);
+  }
+
+  // A scan stands for its sensor when that publishes no points.
+  void take_scan(const StreamMessage& m) {
+    const auto scan = app::decode_laser_scan(m.message.data);
+    if (!scan || has_points_[sensor_of(m.topic)]) return;
+    Seen& seen = note(m);
+    for (std::size_t i = 0; i < scan->ranges.size(); ++i) {
+      seen.points += std::isfinite(scan->ranges[i]);
+    }
+  }
+
+  void take_orders(hal::Bytes message) {
+    for (auto& [name, d] : diagnoses(message)) {
+      orders_[name] = d.values["role"] == "passthrough" ? name : d.values["trajectory"];
+    }
   }
 
   void take_poses(hal::Bytes message) {
@@ -168,6 +197,7 @@ class Monitor {
   void print_event(const StreamMessage& m) {
     for (const auto& [name, d] : diagnoses(m.message.data)) {
       const auto event = d.values.find("event");
+      if (event != d.values.end() && event->second == "wall_step") newest_.clear();
       std::printf("%.6f  %-10s event %s: %s\n", static_cast<double>(m.message.log_time) * 1e-9,
                   name.c_str(), event == d.values.end() ? "?" : event->second.c_str(),
                   d.message.c_str());
@@ -177,13 +207,17 @@ class Monitor {
   void print_row(const std::string& name, Seen& seen);
   std::vector<std::int64_t> errors(const std::string& name, const Seen& seen) const;
 
+  static constexpr std::size_t kMostAges = 100'000;
   static constexpr std::size_t kEveryPoint = 7;  // of a cloud, compared with the truth
 
   const Arguments& arguments_;
   std::map<std::string, Seen> seen_;
+  std::map<std::string, bool> has_points_;
   std::map<std::string, Pose> poses_;  // "": the identity
   std::map<std::string, Diagnosis> state_;
-  std::int64_t newest_ = 0, offset_ns_ = 0;
+  std::map<std::string, std::string> orders_;   // by sensor: "", its trajectory, or its own
+  std::map<std::string, std::int64_t> newest_;  // log time, by order
+  std::int64_t offset_ns_ = 0;
   std::uint64_t backward_ = 0;
 };
 

@@ -62,8 +62,8 @@ void collate(benchmark::State& state) {
   bench::report_items(state, data);
 }
 
-// Whole turns of one slice. `shift`: how far the angles move from turn to turn.
-void convert_turns(benchmark::State& state, float shift) {
+// Whole turns of one slice.
+void convert(benchmark::State& state) {
   const auto beams = static_cast<std::size_t>(state.range(0));
   auto pool = collation::make_cloud_pool(2, beams, false);
   collation::CloudOptions options;
@@ -75,7 +75,7 @@ void convert_turns(benchmark::State& state, float shift) {
   for (std::size_t scan = 0; scan < scans.size(); ++scan) {
     for (std::size_t i = 0; i < beams; ++i) {
       const float part = static_cast<float>(i) / static_cast<float>(beams);
-      const float phase = shift * static_cast<float>(scan);
+      const float phase = 0.001F * static_cast<float>(scan);
       scans[scan].push_back({phase + part * 2 * std::numbers::pi_v<float>, 1 + part, 0});
     }
   }
@@ -84,17 +84,13 @@ void convert_turns(benchmark::State& state, float shift) {
   for (auto _ : state) {
     first += 100ms;
     builder.add(
-        {.first = first, .step = 10us, .beams = scans[++scan % scans.size()]},
+        {.first = first, .step = 10us, .beams = scans[++scan % scans.size()]}, true,
         [](collation::CloudPool::Lease cloud) { benchmark::DoNotOptimize(cloud->points.begin()); });
   }
   bench::report_items(state, builder.stats().beams);
 }
 
-void convert(benchmark::State& state) { convert_turns(state, 0.001F); }
-void convert_grid(benchmark::State& state) { convert_turns(state, 0); }
-
 }  // namespace
 
 BENCHMARK(collate)->ArgName("queues")->Arg(2)->Arg(8)->Arg(32);
 BENCHMARK(convert)->ArgName("points")->Arg(360)->Arg(1440);
-BENCHMARK(convert_grid)->ArgName("points")->Arg(360)->Arg(1440);

@@ -50,7 +50,7 @@ ByteVector packet_bytes(unsigned set, const std::vector<Field>& fields) {
 }
 
 void seal(ByteVector& packet) {
-  packet.resize(packet.size() - kChecksumBytes);
+  packet.erase(packet.end() - kChecksumBytes, packet.end());
   put_be(packet, checksum(packet), 2);
 }
 

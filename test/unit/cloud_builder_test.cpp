@@ -28,7 +28,7 @@ constexpr float kDegree = std::numbers::pi_v<float> / 180;
 
 std::uint64_t sum(const CloudStats& s) {
   return s.points + s.no_return + s.out_of_range + s.out_of_angle + s.weak + s.invalid + s.overlap +
-         s.without_pool;
+         s.without_pool + s.sampled_out;
 }
 
 }  // namespace
@@ -37,6 +37,7 @@ TEST_GROUP(CloudBuilder) {
   CloudPool pool = collation::make_cloud_pool(8, 50, true);
   std::vector<CloudPool::Lease> clouds;
   Time now{1000s};  // of the next beam
+  bool keep = true;
 
   static CloudOptions options(Emit emit = Emit::turn) {
     CloudOptions o;
@@ -45,7 +46,7 @@ TEST_GROUP(CloudBuilder) {
     return o;
   }
   void add(CloudBuilder & builder, const ScanSlice& slice) {
-    builder.add(slice, [&](CloudPool::Lease cloud) { clouds.push_back(std::move(cloud)); });
+    builder.add(slice, keep, [&](CloudPool::Lease cloud) { clouds.push_back(std::move(cloud)); });
     LONGS_EQUAL(builder.stats().beams, sum(builder.stats()));
   }
   // Consecutive beams at `degrees`, range 2 m.
@@ -64,6 +65,49 @@ TEST_GROUP(CloudBuilder) {
     CHECK_TRUE(clouds[i]->at == first + kStep * (static_cast<std::int64_t>(beams) - 1));
   }
 };
+
+TEST(CloudBuilder, CutsATurnAlsoWhenTheAnglesCountOn) {
+  CloudBuilder builder(options(), pool);
+  add(builder, {-300, -320, -340});
+  add(builder, {-350, -365, -385}, true);  // clockwise, unwrapped within the slice
+  LONGS_EQUAL(1, clouds.size());
+  LONGS_EQUAL(4, clouds[0]->beam_count);
+}
+
+TEST(CloudBuilder, ATurnMayBeAnnouncedOneSliceEarly) {
+  CloudBuilder builder(options(), pool);
+  add(builder, {300, 320, 340});
+  add(builder, {350, 355, 358}, true);
+  LONGS_EQUAL(0, clouds.size());
+  add(builder, {359, 1, 3});
+  LONGS_EQUAL(1, clouds.size());
+  LONGS_EQUAL(7, clouds[0]->beam_count);
+}
+
+TEST(CloudBuilder, SlicesThatAreNotKeptStillTurn) {
+  CloudBuilder builder(options(), pool);
+  add(builder, {0, 90}, true);
+  keep = false;
+  add(builder, {180, 270});
+  add(builder, {0, 90}, true);
+  keep = true;
+  add(builder, {180, 270});
+  add(builder, {0, 90}, true);
+  LONGS_EQUAL(2, clouds.size());
+  LONGS_EQUAL(2, clouds[0]->points.size());
+  LONGS_EQUAL(4, clouds[0]->beam_count);
+  LONGS_EQUAL(4, builder.stats().sampled_out);
+}
+
+TEST(CloudBuilder, ACloudOfNothingKeptIsNotEmitted) {
+  CloudBuilder builder(options(Emit::chunk), pool);
+  keep = false;
+  add(builder, {0, 90});
+  LONGS_EQUAL(0, clouds.size());
+  keep = true;
+  add(builder, {180, 270});
+  LONGS_EQUAL(1, clouds.size());
+}
 
 TEST(CloudBuilder, CutsATurnAtTheBeamThatPassesTheBoundary) {
   CloudBuilder builder(options(), pool);
@@ -507,7 +551,7 @@ TEST(CloudBuilder, KeepsItsPromisesOverAnySlices) {
                             .beams = std::span(beams).first(n)};
       now += kStep * static_cast<std::int64_t>(n);
       if (pick(20) == 0) continue;
-      builder.add(slice, [&](CloudPool::Lease cloud) {
+      builder.add(slice, true, [&](CloudPool::Lease cloud) {
         CHECK_TRUE(cloud->first > last);
         CHECK_TRUE(cloud->at >= floor);
         CHECK_TRUE(cloud->at >= cloud->first);

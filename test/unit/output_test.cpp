@@ -31,6 +31,13 @@ void fill(collation::TimedPointCloud& cloud, hal::Time at) {
   cloud.beam_count = 3;
 }
 
+config::Plan plan() {
+  config::Plan result;
+  result.sensors.resize(2);
+  result.sensors[0].points = 10;
+  return result;
+}
+
 }  // namespace
 
 TEST_GROUP(Output) {
@@ -42,9 +49,9 @@ TEST_GROUP(Output) {
 
   void make(const std::string& lidar = "", const std::string& imu = "") {
     stack = test::small_stack(lidar, imu);
-    const std::array<std::size_t, 2> beams{10, 0};
-    time.set(t0, kOffset);
-    output = std::make_unique<app::Output>(stack, beams, log, time);
+    time.set_pass(t0);
+    time.set_offset(kOffset);
+    output = std::make_unique<app::Output>(stack, plan(), log, time);
     CHECK_TRUE(static_cast<bool>(output->status()));
   }
   void send(hal::Time at) {
@@ -95,8 +102,7 @@ TEST(Output, AnErrorOfTheSinkIsTheStatus) {
     void publish(app::ChannelId, std::int64_t, std::int64_t, hal::Bytes) override {}
   } full;
   const config::Stack small = test::small_stack();
-  const std::array<std::size_t, 2> beams{10, 0};
-  CHECK_FALSE(static_cast<bool>(app::Output(small, beams, full, time).status()));
+  CHECK_FALSE(static_cast<bool>(app::Output(small, plan(), full, time).status()));
 }
 
 TEST(Output, ACloudIsStampedAtItsLastPointWithTimesBeforeIt) {
@@ -179,7 +185,8 @@ TEST(Output, AnImuMessageHasWhatTheSampleHas) {
 TEST(Output, LogTimeNeverFallsWhenTheOffsetIsSlewedBack) {
   make();
   send_imu(t0);
-  time.set(t0 + 1ms, kOffset - 5'000'000);
+  time.set_pass(t0 + 1ms);
+  time.set_offset(kOffset - 5'000'000);
   send_imu(t0 + 1ms);
   send(t0 + 2ms);
   send_imu(t0 + 9ms);
@@ -194,7 +201,7 @@ TEST(Output, LogTimeNeverFallsWhenTheOffsetIsSlewedBack) {
 TEST(Output, ANewSegmentMayBeginEarlier) {
   make();
   send_imu(t0);
-  time.set(t0, kOffset - 3'600'000'000'000);
+  time.set_offset(kOffset - 3'600'000'000'000);
   time.begin_segment();
   send_imu(t0 + 1ms);
   CHECK_EQUAL(hal::to_ns(t0 + 1ms) + kOffset - 3'600'000'000'000, log.messages().back().log_time);
@@ -220,4 +227,21 @@ TEST(Output, CountsWhatLeft) {
   send(t0 + 1s);
   CHECK_EQUAL(2, output->stats(kLidar).messages);
   CHECK_EQUAL(4, output->stats(kLidar).points);
+}
+
+TEST(Output, APassthroughSensorDoesNotMoveTheOthers) {
+  make("", "    role: passthrough\n");
+  send_imu(t0);
+  send(t0 - 30ms);
+  CHECK_EQUAL(hal::to_ns(t0 - 30ms) + kOffset, log.messages().back().log_time);
+}
+
+TEST(Output, WhatIsNotMeasuredStandsBetweenWhatLeftAndWhatMayCome) {
+  make();
+  output->publish_transforms();
+  CHECK_TRUE(log.messages().back().log_time < hal::to_ns(t0 - 1s) + kOffset);
+  send(t0 - 30ms);
+  output->publish_transforms();
+  CHECK_EQUAL(hal::to_ns(t0 - 30ms) + kOffset, log.messages().back().log_time);
+  CHECK_EQUAL(hal::to_ns(t0) + kOffset, log.messages().back().publish_time);
 }
