@@ -14,7 +14,7 @@ struct Bad {
 // The first line of a file with a good sensor.
 constexpr Bad kLines[] = {
     {"stream: {clients: 64, client_buffer_kib: 16384}",
-     "1:9: stream: all of it would take 1024 MiB of"},
+     "1:9: stream: all of it would take 1025 MiB of"},
     {"frame: ''", "1:8: frame: the text '' is not valid, expected a"},
     {"frame: /base", "1:8: frame: '/base' is not valid, expected a frame"},
     {"frame: 'a b'", "1:8: frame: the text 'a b' is not valid, expected a"},
