@@ -1,7 +1,6 @@
 // lidard, the daemon.
 #include <cstdio>
-#include <fstream>
-#include <iterator>
+#include <string>
 
 #include "app/arguments.h"
 #include "app/daemon.h"
@@ -11,7 +10,8 @@ int main(int argc, char** argv) {
   const app::Arguments arguments = app::parse(argc, argv);
   if (arguments.exit_status) return *arguments.exit_status;
 
-  const config::Loaded loaded = config::load(arguments.config);
+  std::string text;
+  const config::Loaded loaded = config::load(arguments.config, text);
   if (const auto* const faults = std::get_if<std::vector<config::Fault>>(&loaded)) {
     for (const config::Fault& fault : *faults) {
       std::fprintf(stderr, "%s\n", config::to_string(fault).c_str());
@@ -22,12 +22,9 @@ int main(int argc, char** argv) {
   const config::Plan plan = config::plan(stack);
 
   hal::Log log(2, hal::Severity::info, hal::Log::style_of(2));
-  std::ifstream file(arguments.config, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto daemon = app::Daemon::create(stack, plan, text, log);
   if (!daemon) {
-    const hal::Error& error = daemon.error();
-    log.write(hal::Severity::error, "%s: %s", error.where, error.detail.c_str());
+    log.write(hal::Severity::error, "%s", hal::in_words(daemon.error()).c_str());
     return app::kFailed;
   }
   (*daemon)->run();
