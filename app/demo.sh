@@ -7,20 +7,21 @@ cd "$(dirname "$0")/.."
 seconds=${1:-10}
 
 sh toolchains/install.sh build
-cmake --preset release -DLIDARD_BUILD_TESTS=OFF
-cmake --build --preset release --target lidard lidarctl
+cmake --preset release -B build/demo -DLIDARD_BUILD_TESTS=OFF
+cmake --build build/demo --target lidard lidarctl
 
-bin=build/release/app
-dir=/tmp/lidard-demo # as in config/examples/demo.yaml
-mkdir -p "$dir"
-rm -f "$dir"/*
+bin=build/demo/app
+dir=$(mktemp -d)
 started=''
 # Ends what was started here, devices last: the daemon stops their motors first.
 end() {
   for pid in $started; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null || true; done
+  rm -rf "$dir"
 }
 trap end EXIT
 trap 'exit 1' INT TERM
+sed "s|/tmp/lidard-demo|$dir|g" config/examples/demo.yaml >"$dir/lidard.yaml"
+echo "The programs are in $bin; configuration, devices and socket of this run in $dir."
 
 simulate() { # name, arguments of lidarctl simulate
   name=$1
@@ -30,6 +31,10 @@ simulate() { # name, arguments of lidarctl simulate
 }
 simulate front rplidar --pty "$dir/front" --set model=A1
 simulate rear ldrobot --pty "$dir/rear"
+if awk '$2 ~ /:1F99$/ { taken = 1 } END { exit !taken }' /proc/net/udp; then # 8089
+  echo 'UDP port 8089, which the simulated network lidar binds, is taken: is another demo running?' >&2
+  exit 1
+fi
 simulate side rplidar --udp 127.0.0.1:8089 --set model=S2E
 simulate imu microstrain_mip --pty "$dir/imu"
 for name in front rear side imu; do
@@ -41,7 +46,7 @@ for name in front rear side imu; do
   done
 done
 
-"$bin/lidard" --config config/examples/demo.yaml &
+"$bin/lidard" --config "$dir/lidard.yaml" &
 started="$! $started"
 tries=0
 until [ -S "$dir/stream.sock" ]; do

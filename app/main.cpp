@@ -1,18 +1,16 @@
 // lidard, the daemon.
 #include <cstdio>
-#include <fstream>
-#include <iterator>
+#include <string>
 
 #include "app/arguments.h"
 #include "app/daemon.h"
 #include "config/load.h"
-#include "drivers/diagnosis.h"
 #include "hal/signal_watch.h"
 
 namespace {
 
 int fail(hal::Log& log, const hal::Error& error) {
-  log.write(hal::Severity::error, "%s: %s", error.where, drivers::in_words(error).c_str());
+  log.write(hal::Severity::error, "%s", hal::in_words(error).c_str());
   return app::kFailed;
 }
 
@@ -23,7 +21,8 @@ int main(int argc, char** argv) {
   const app::Arguments arguments = app::parse(argc, argv);
   if (arguments.exit_status) return *arguments.exit_status;
 
-  const config::Loaded loaded = config::load(arguments.config);
+  std::string text;
+  const config::Loaded loaded = config::load(arguments.config, text);
   if (const auto* const faults = std::get_if<std::vector<config::Fault>>(&loaded)) {
     for (const config::Fault& fault : *faults) {
       std::fprintf(stderr, "%s\n", config::to_string(fault).c_str());
@@ -34,8 +33,6 @@ int main(int argc, char** argv) {
   const config::Plan plan = config::plan(stack);
 
   hal::Log log(2, hal::Severity::info, hal::Log::style_of(2));
-  std::ifstream file(arguments.config, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto daemon = app::Daemon::create(stack, plan, text, log);
   if (!daemon) return fail(log, daemon.error());
   if (const hal::Status ran = (*daemon)->run(); !ran) return fail(log, ran.error());

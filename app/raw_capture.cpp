@@ -8,18 +8,18 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 
 #include "app/schemas.h"
 #include "app/stream_file.h"
 #include "app/version.h"
+#include "config/plan.h"
+#include "hal/log.h"
 
 namespace app {
 namespace {
 
-constexpr std::size_t kRing = std::size_t{4} << 20;
 constexpr std::size_t kMaxMessage = hal::kRawHeader + hal::EventLoop::kReadBuffer;
 
 // The child's whole life: bytes from the daemon to the file, until the daemon closes.
@@ -40,7 +40,8 @@ int save(hal::UniqueFd from, StreamFile& file, const std::string& configuration)
   const hal::Status finished = file.finish();
   for (const hal::Status& s : {status, attached, finished}) {
     if (s) continue;
-    std::fprintf(stderr, "<3>capture: %s\n", s.error().detail.c_str());
+    hal::Log log(2, hal::Severity::error, hal::Log::style_of(2));
+    log.write(hal::Severity::error, "capture: %s", hal::in_words(s.error()).c_str());
     return 1;
   }
   return 0;
@@ -79,7 +80,7 @@ RawCapture::RawCapture(hal::EventLoop& loop, pid_t child)
     : stream_(loop, {.profile = "",
                      .library = "lidard",
                      .max_clients = 1,
-                     .ring_bytes = kRing,
+                     .ring_bytes = config::kCaptureBuffer,
                      .max_message = kMaxMessage}),
       child_(child) {}
 

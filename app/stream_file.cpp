@@ -1,27 +1,19 @@
 #include "app/stream_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 namespace app {
 
 using hal::mcap::Opcode;
 
 hal::Result<std::unique_ptr<StreamFile>> StreamFile::create(const std::string& path) {
-  hal::UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd) {
-    return hal::Error{hal::Errc::io, errno, "file: create",
-                      hal::Text<192>::of("%s: %s", path.c_str(), std::strerror(errno))};
-  }
-  return std::unique_ptr<StreamFile>(new StreamFile(path, std::move(fd)));
+  auto file = FileWriter::create(path);
+  if (!file) return file.error();
+  return std::unique_ptr<StreamFile>(new StreamFile(std::move(*file)));
 }
 
-StreamFile::StreamFile(std::string path, hal::UniqueFd fd)
-    : path_(std::move(path)), fd_(std::move(fd)), reader_(kMaxRecord) {}
+StreamFile::StreamFile(FileWriter file) : file_(std::move(file)), reader_(kMaxRecord) {}
 
 hal::Status StreamFile::feed(hal::Bytes bytes) {
   if (!status_) return status_;
@@ -53,9 +45,8 @@ hal::Status StreamFile::take(const hal::mcap::Record& record) {
     case Opcode::header: {
       const auto header = hal::mcap::decode_header(record.content);
       if (!header) break;
-      hal::mcap::ByteSink& self = *this;
       writer_ = std::make_unique<hal::mcap::Writer>(
-          self, hal::mcap::WriterOptions{.profile = header->profile, .library = header->library});
+          file_, hal::mcap::WriterOptions{.profile = header->profile, .library = header->library});
       return writer_->start();
     }
     case Opcode::schema: {
@@ -106,22 +97,6 @@ hal::Status StreamFile::take_message(hal::mcap::Message message) {
   message.channel = channel.id;
   ++messages_;
   return writer_->write(message);
-}
-
-hal::Status StreamFile::write(hal::Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      return hal::Error{
-          hal::Errc::io, errno, "file: write",
-          hal::Text<192>::of("%s: %s after %llu bytes", path_.c_str(), std::strerror(errno),
-                             static_cast<unsigned long long>(written_))};
-    }
-    written_ += static_cast<std::uint64_t>(n);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-  return hal::ok;
 }
 
 }  // namespace app

@@ -5,14 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "app/file_writer.h"
 #include "hal/mcap/reader.h"
-#include "hal/mcap/writer.h"
-#include "hal/unique_fd.h"
 
 namespace app {
 
 // Blocks on the disk and allocates as it goes: for programs that write files, not for the daemon.
-class StreamFile final : private hal::mcap::RecordSink, private hal::mcap::ByteSink {
+class StreamFile final : private hal::mcap::RecordSink {
  public:
   static hal::Result<std::unique_ptr<StreamFile>> create(const std::string& path);
 
@@ -23,8 +22,8 @@ class StreamFile final : private hal::mcap::RecordSink, private hal::mcap::ByteS
   hal::Status finish();
 
   std::uint64_t messages() const { return messages_; }
-  std::uint64_t bytes() const { return written_; }  // of the file
-  std::uint64_t lost() const { return lost_; }      // messages missing, by their sequence numbers
+  std::uint64_t bytes() const { return file_.written(); }  // of the file
+  std::uint64_t lost() const { return lost_; }  // messages missing, by their sequence numbers
 
   static constexpr std::size_t kMaxRecord = std::size_t{16} << 20;
 
@@ -34,21 +33,19 @@ class StreamFile final : private hal::mcap::RecordSink, private hal::mcap::ByteS
     std::uint32_t sequence = 0;
   };
 
-  StreamFile(std::string path, hal::UniqueFd fd);
+  explicit StreamFile(FileWriter file);
   void on_record(const hal::mcap::Record&) override;
-  hal::Status write(hal::Bytes) override;
   hal::Status take(const hal::mcap::Record&);
   hal::Status take_channel(const hal::mcap::Channel&);
   hal::Status take_message(hal::mcap::Message);
 
-  std::string path_;
-  hal::UniqueFd fd_;
+  FileWriter file_;
   hal::mcap::Reader reader_;
   std::unique_ptr<hal::mcap::Writer> writer_;
   std::vector<std::uint16_t> schemas_;  // ids in the file, by id in the stream
   std::vector<Channel> channels_;       // by id in the stream
   hal::Status status_ = hal::ok;
-  std::uint64_t messages_ = 0, written_ = 0, lost_ = 0;
+  std::uint64_t messages_ = 0, lost_ = 0;
 };
 
 }  // namespace app

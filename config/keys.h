@@ -42,7 +42,7 @@ using Slot = std::variant<Section, bool*, int*, double*, std::optional<int>*,
                           std::optional<hal::HostPort>*, Emit*, Outputs*, SensorOptions>;
 
 // What a key of a sensor makes sense for.
-enum class Applies : std::uint8_t { any, lidar, serial, udp, two_channels };
+enum class Applies : std::uint8_t { any, lidar, serial, udp, control, imu };
 
 struct Key {
   std::string_view path;  // "sensors.*.max_wait_ms"

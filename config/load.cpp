@@ -36,6 +36,11 @@ std::string remedy_for(int error) {
 }  // namespace
 
 Loaded load(const std::string& path) {
+  std::string text;
+  return load(path, text);
+}
+
+Loaded load(const std::string& path, std::string& text) {
   // A FIFO without a writer would block the opening.
   const hal::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) return refusal(path, std::strerror(errno), remedy_for(errno));
@@ -43,7 +48,7 @@ Loaded load(const std::string& path) {
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return refusal(path, "not a regular file", "give the path of a file");
   }
-  std::string text(kMaxFileSize + 1, '\0');
+  text.assign(kMaxFileSize + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);

@@ -17,6 +17,8 @@ inline constexpr std::size_t kMaxFileSize = 1 << 20;  // bytes
 // that a syntax error hides those behind it.
 using Loaded = std::variant<Stack, std::vector<Fault>>;
 Loaded load(const std::string& path);
+// Also gives the text that was read: the only one that belongs to the result.
+Loaded load(const std::string& path, std::string& text);
 Loaded load_text(const std::string& text, std::string_view file);
 
 }  // namespace config

@@ -59,7 +59,7 @@ std::string comment(const std::string& text, const std::string& indent) {
 std::string entry(const Key& key, const std::string& indent, const std::string& value) {
   std::string text =
       comment(std::string(key.help) + (is_section(key) ? "" : " " + details(key)), indent);
-  const bool commented_out = key.applies == Applies::two_channels;
+  const bool commented_out = key.applies == Applies::control || key.applies == Applies::imu;
   text += indent + (commented_out ? "# " : "") + std::string(key.leaf()) + ":";
   return text + (value.empty() ? "" : " " + value) + "\n";
 }
@@ -148,7 +148,6 @@ refused before any device is opened.
 .B lidarctl check
 names each of them with its line and what would be right, and prints the budgets of memory, lines
 and latency.
-SIGHUP makes lidard read the file again; sensors whose keys did not change do not notice.
 )";
 
 constexpr const char* kManualTail = R"(.SH EXAMPLE

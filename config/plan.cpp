@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "collation/datum.h"
+#include "hal/capture.h"
 #include "hal/event_loop.h"
+#include "hal/mcap/records.h"
 #include "hal/text.h"
 
 namespace config {
@@ -91,6 +93,7 @@ void settle(const Sensor& s, std::span<const collation::Channel> order, std::siz
   if (is_imu(s)) return;
   p.clouds = p.capacity + kCloudsInHand;
   p.bytes += std::uint64_t{p.clouds} * collation::cloud_pool_bytes(1, p.points, s.outputs.scan);
+  p.bytes += collation::cloud_builder_bytes(p.points);
 }
 
 // A PointCloud2 has 20 bytes per point, a DiagnosticArray at most 4 KiB per sensor.
@@ -101,7 +104,25 @@ std::size_t longest_message(const Plan& plan) {
   return kHead + longest;
 }
 
+// What a stream takes: its clients' buffers and, for each, the record being sent.
+std::uint64_t stream_bytes(std::size_t clients, std::size_t buffer, std::size_t max_message) {
+  return std::uint64_t{clients} * (buffer + hal::mcap::kMessageHead + max_message);
+}
+
+// The read buffer and the place where messages are encoded; both again for the raw capture, which
+// is a stream of its own with one client.
+std::uint64_t other_bytes(const Stack& stack, std::size_t max_message) {
+  const std::uint64_t bytes = hal::EventLoop::kReadBuffer + max_message;
+  if (stack.capture.empty()) return bytes;
+  const std::size_t record = hal::kRawHeader + hal::EventLoop::kReadBuffer;
+  return bytes + record + stream_bytes(1, kCaptureBuffer, record);
+}
+
 }  // namespace
+
+bool has_line_rate(const Sensor& s) {
+  return is_serial(s) && !s.port->path.starts_with("/dev/ttyACM");
+}
 
 Plan plan(const Stack& stack) {
   Plan result;
@@ -119,9 +140,11 @@ Plan plan(const Stack& stack) {
     result.bytes += result.sensors[i].bytes;
   }
   result.max_message = longest_message(result);
-  result.client_bytes = std::uint64_t{1024} * static_cast<unsigned>(stack.stream.clients) *
-                        static_cast<unsigned>(stack.stream.client_buffer_kib);
-  result.bytes += result.client_bytes;
+  result.client_bytes = stream_bytes(static_cast<std::size_t>(stack.stream.clients),
+                                     static_cast<std::size_t>(stack.stream.client_buffer_kib) << 10,
+                                     result.max_message);
+  result.other_bytes = other_bytes(stack, result.max_message);
+  result.bytes += result.client_bytes + result.other_bytes;
   return result;
 }
 
@@ -136,13 +159,19 @@ std::string report(const Stack& stack, const Plan& plan) {
         kib(p.bytes), static_cast<unsigned long>(p.capacity), static_cast<unsigned long>(p.clouds),
         static_cast<unsigned long>(p.points)));
   }
-  line(hal::Text<256>::of("memory: stream clients %lu KiB: %d of %d KiB", kib(plan.client_bytes),
-                          stack.stream.clients, stack.stream.client_buffer_kib));
+  line(hal::Text<256>::of("memory: stream clients %lu KiB: %d with buffers of %d KiB",
+                          kib(plan.client_bytes), stack.stream.clients,
+                          stack.stream.client_buffer_kib));
+  line(hal::Text<256>::of("memory: reading, encoding%s %lu KiB",
+                          stack.capture.empty() ? "" : ", raw capture", kib(plan.other_bytes)));
   line(hal::Text<256>::of("memory: %lu KiB in all", kib(plan.bytes)));
   for (std::size_t i = 0; i < plan.sensors.size(); ++i) {
     if (plan.sensors[i].line_load <= 0) continue;
-    line(hal::Text<256>::of("line: %s %.0f %% of %d baud", stack.sensors[i].name.c_str(),
-                            plan.sensors[i].line_load * 100, stack.sensors[i].baud));
+    line(hal::Text<256>::of("line: %s %.0f %% of %d baud%s", stack.sensors[i].name.c_str(),
+                            plan.sensors[i].line_load * 100, stack.sensors[i].baud,
+                            has_line_rate(stack.sensors[i])
+                                ? ""
+                                : ", which does not limit a USB device (/dev/ttyACM*)"));
   }
   for (const SensorPlan& p : plan.sensors) text += "latency: " + p.latency + "\n";
   return text;

@@ -12,6 +12,8 @@
 
 namespace config {
 
+inline constexpr std::size_t kCaptureBuffer = std::size_t{4} << 20;  // bytes
+
 struct SensorPlan {
   collation::Delays delays{};  // of one datum, from its stamp to its arrival, at worst
   hal::Duration max_wait{};    // the configured one, or all delays and the margin
@@ -20,7 +22,7 @@ struct SensorPlan {
   std::size_t needed = 0;      // the least capacity that is accepted
   std::size_t clouds = 0;      // of its pool; an IMU has none
   std::size_t points = 0;      // of one cloud at most
-  std::uint64_t bytes = 0;     // its queue and clouds
+  std::uint64_t bytes = 0;     // its queue, its clouds and what builds them
   double line_load = 0;        // part of what its serial line carries; 0: no serial line
   hal::Duration worst_age{};   // from stamp to leaving the collator
   std::string latency;         // the same in words, as `check` prints it
@@ -31,8 +33,13 @@ struct Plan {
   std::vector<SensorPlan> sensors;  // in the order of Stack::sensors
   std::size_t max_message = 0;      // longest message of the stream, bytes
   std::uint64_t client_bytes = 0;   // of all stream clients
+  std::uint64_t other_bytes = 0;    // reading, encoding and the raw capture
   std::uint64_t bytes = 0;          // in all
 };
+
+// Whether the bits of its serial line have a rate: not on USB (CDC, /dev/ttyACM*), where `baud` is
+// only a word.
+bool has_line_rate(const Sensor&);
 
 // `stack` is a loaded one: every sensor has a driver and a port. The plan does not refer to it.
 Plan plan(const Stack& stack);

@@ -36,8 +36,11 @@ bool applies(Applies to, const Sensor& s) {
       return !s.port || any_port_is(s, Kind::serial);
     case Applies::udp:
       return !s.port || any_port_is(s, Kind::udp);
+    case Applies::control:
+      return !s.driver || s.driver->has_control;
+    case Applies::imu:
+      return !s.driver || s.driver->has_imu;
     case Applies::any:
-    case Applies::two_channels:
       return true;
   }
   return true;
@@ -51,8 +54,11 @@ const char* audience(Applies to) {
       return "makes sense for serial ports only";
     case Applies::udp:
       return "makes sense for udp ports only";
+    case Applies::control:
+      return "makes sense for devices with a second port for commands only";
+    case Applies::imu:
+      return "makes sense for devices with a second port for inertial data only";
     case Applies::any:
-    case Applies::two_channels:
       break;
   }
   return "";
@@ -70,6 +76,28 @@ void check_port(const Sensor& s, Draft& draft) {
   if (!s.driver || !is(s.port, Kind::serial) || s.driver->default_baud > 0) return;
   draft.blame(path_of(s, "port"), std::string(s.driver->name) + " devices have no serial line",
               "expected udp:[BIND:]PORT or tcp:HOST:PORT");
+}
+
+// Commands go to `from`; without one the device could neither be stopped nor started.
+void check_destination(const Sensor& s, Draft& draft) {
+  if (!s.driver || !s.driver->speaks || !is(s.port, Kind::udp)) return;
+  if (s.from && s.from->port != 0) return;
+  const std::string path = path_of(s, "from");
+  if (draft.given(path) && !s.from) return;  // it is blamed for what it is
+  draft.blame(draft.given(path) ? path : path_of(s, "port"),
+              std::string(s.driver->name) + " devices need commands, and these have no destination",
+              "expected from: HOST:PORT, the device's own address");
+}
+
+// Names that topics or frames of lidard itself have.
+void check_name(const Sensor& s, Draft& draft) {
+  const std::string path = "sensors." + s.name;
+  if (s.name == "lidard") {
+    draft.blame(path, "the topics of /lidard are the daemon's own", "give it another name");
+  }
+  if (s.name == draft.stack.frame) {
+    draft.blame(path, "the tracking frame is called so", "give the sensor or `frame` another name");
+  }
 }
 
 void check_ranges(const Sensor& s, Draft& draft) {
@@ -119,7 +147,7 @@ void check_duplicate_ports(Draft& draft) {
 }
 
 void check_line(const Sensor& s, const SensorPlan& p, Draft& draft) {
-  if (p.line_load <= kMaxLineLoad) return;
+  if (p.line_load <= kMaxLineLoad || !has_line_rate(s)) return;
   const double needed = p.line_load * s.baud / kMaxLineLoad;
   const bool given = draft.given(path_of(s, "baud"));
   draft.blame(path_of(s, given ? "baud" : "port"),
@@ -192,11 +220,9 @@ void check(Draft& draft) {
     if (s.port && !is(s.port, Kind::serial)) s.baud = 0;
     check_applicable(s, draft);
     check_port(s, draft);
+    check_destination(s, draft);
     check_ranges(s, draft);
-    if (s.name == draft.stack.frame && (s.pose.xyz != Pose{}.xyz || s.pose.rpy != Pose{}.rpy)) {
-      draft.blame(path_of(s, "pose"), "the sensor is the tracking frame and has a pose in it",
-                  "leave the pose out, or give the sensor or the frame another name");
-    }
+    check_name(s, draft);
   }
   check_outputs(draft);
   check_duplicate_ports(draft);

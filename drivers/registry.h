@@ -30,10 +30,12 @@ struct Row {
   std::string_view models;  // for people
   int default_baud;         // 0: not a serial device
   StampOf stamp_of;
+  bool speaks;  // it is stopped and started by commands: they need a way to it
   std::span<const OptionSpec> options;
   Figures (*figures)(const Options&, int baud);  // baud 0: not a serial line
   std::unique_ptr<Driver> (*make)(const Options&, DriverSetup);
   std::unique_ptr<Decoder> (*make_decoder)(const Options&, int baud, PacketSink&);
+  bool has_control = false, has_imu = false;  // second ports: of commands, of inertial data
 };
 
 std::span<const Row> all();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what building and testing needs, as far as it is missing (Debian 12, Ubuntu 22.04).
+# Installs what building and testing needs, as far as it is missing, with apt-get (Debian 12).
 # Usage: install.sh build|test
 set -eu
 build='g++ cmake ninja-build pkg-config libserialport-dev libboost-dev libeigen3-dev libyaml-cpp-dev
@@ -26,7 +26,6 @@ if [ "$(id -u)" -ne 0 ]; then
   }
   as_root=sudo
 fi
-export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -qq
 # shellcheck disable=SC2086  # a list of packages is meant
-$as_root apt-get install -y -qq --no-install-recommends $missing
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing

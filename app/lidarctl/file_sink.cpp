@@ -1,30 +1,27 @@
 #include "app/lidarctl/file_sink.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "app/lidarctl/commands.h"
 
 namespace lidarctl {
 namespace {
 
 void check(const hal::Status& status) {
-  if (!status) throw Failure(kFailed, status.error().detail.c_str());
+  if (!status) throw Failure(kFailed, hal::in_words(status.error()).c_str());
+}
+
+app::FileWriter create(const std::string& path) {
+  if (path.empty()) return {};
+  auto file = app::FileWriter::create(path);
+  if (!file) throw Failure(kFailed, hal::in_words(file.error()).c_str());
+  return std::move(*file);
 }
 
 }  // namespace
 
 FileSink::FileSink(const std::string& path, std::size_t max_message)
-    : path_(path),
-      writer_(*this, {.profile = app::kProfile, .library = "lidard"}),
+    : file_(create(path)),
+      writer_(file_, {.profile = app::kProfile, .library = "lidard"}),
       scratch_(max_message) {
-  if (!path.empty()) {
-    fd_ = hal::UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!fd_) throw Failure(kFailed, path + ": " + std::strerror(errno));
-  }
   check(writer_.start());
 }
 
@@ -52,18 +49,5 @@ void FileSink::publish(app::ChannelId channel, std::int64_t log_time, std::int64
 }
 
 void FileSink::finish() { check(writer_.finish()); }
-
-hal::Status FileSink::write(hal::Bytes bytes) {
-  while (fd_ && !bytes.empty()) {
-    const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      return hal::Error{hal::Errc::io, errno, "file: write",
-                        hal::Text<192>::of("%s: %s", path_.c_str(), std::strerror(errno))};
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-  return hal::ok;
-}
 
 }  // namespace lidarctl

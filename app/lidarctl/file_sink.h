@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "app/file_writer.h"
 #include "app/message_sink.h"
-#include "hal/mcap/writer.h"
-#include "hal/unique_fd.h"
 
 namespace lidarctl {
 
-class FileSink final : public app::MessageSink, private hal::mcap::ByteSink {
+class FileSink final : public app::MessageSink {
  public:
   // Without a path everything is only counted. A Failure when the file cannot be made or written.
   FileSink(const std::string& path, std::size_t max_message);
@@ -27,10 +26,7 @@ class FileSink final : public app::MessageSink, private hal::mcap::ByteSink {
   std::uint64_t messages() const { return messages_; }
 
  private:
-  hal::Status write(hal::Bytes) override;
-
-  std::string path_;
-  hal::UniqueFd fd_;
+  app::FileWriter file_;
   hal::mcap::Writer writer_;
   std::map<std::string_view, std::uint16_t> schemas_;
   std::map<app::ChannelId, std::uint32_t> sequences_;

@@ -11,7 +11,6 @@
 #include "app/lidarctl/commands.h"
 #include "app/lidarctl/stream_client.h"
 #include "app/stream_file.h"
-#include "hal/unix_socket.h"
 
 namespace lidarctl {
 namespace {
@@ -24,13 +23,9 @@ struct Arguments {
 volatile std::sig_atomic_t interrupted = 0;
 
 void record(const Arguments& arguments) {
-  auto socket = hal::connect_unix(arguments.socket);
-  if (!socket) {
-    throw Failure(kFailed, std::string(socket.error().detail.c_str()) +
-                               "; is lidard running, and is --socket its `stream: unix`?");
-  }
+  const hal::UniqueFd socket = connect(arguments.socket);
   auto file = app::StreamFile::create(arguments.file);
-  if (!file) throw Failure(kFailed, file.error().detail.c_str());
+  if (!file) throw Failure(kFailed, hal::in_words(file.error()).c_str());
   std::signal(SIGINT, [](int) { interrupted = 1; });
   std::signal(SIGTERM, [](int) { interrupted = 1; });
 
@@ -40,9 +35,9 @@ void record(const Arguments& arguments) {
   std::array<std::byte, 65'536> buffer;
   hal::Status status = hal::ok;
   while (status && !interrupted && (arguments.seconds <= 0 || Clock::now() < end)) {
-    pollfd waiting{socket->get(), POLLIN, 0};
+    pollfd waiting{socket.get(), POLLIN, 0};
     if (::poll(&waiting, 1, 100) <= 0) continue;
-    const ssize_t n = ::read(socket->get(), buffer.data(), buffer.size());
+    const ssize_t n = ::read(socket.get(), buffer.data(), buffer.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n <= 0) break;
     status = (*file)->feed(std::span(buffer).first(static_cast<std::size_t>(n)));
@@ -53,8 +48,7 @@ void record(const Arguments& arguments) {
                static_cast<unsigned long long>((*file)->bytes()),
                static_cast<unsigned long long>((*file)->lost()));
   for (const hal::Status& s : {status, finished}) {
-    if (!s)
-      throw Failure(kFailed, s.error().detail.empty() ? s.error().where : s.error().detail.c_str());
+    if (!s) throw Failure(kFailed, hal::in_words(s.error()).c_str());
   }
 }
 

@@ -28,9 +28,13 @@ class CaptureFile final : public hal::RecordSource, private hal::mcap::RecordSin
 
   std::optional<hal::RawRecord> next() override {
     if (!waiting_.empty()) waiting_.pop_front();  // its bytes were valid until now
-    while (waiting_.empty() && read()) {
+    while (!waiting_.empty() || read()) {
+      if (waiting_.empty()) continue;
+      if (const auto record = hal::decode(waiting_.front())) return record;
+      ++malformed_;
+      waiting_.pop_front();
     }
-    return waiting_.empty() ? std::nullopt : hal::decode(waiting_.front());
+    return std::nullopt;
   }
 
   // Reads to the end, keeping only the configuration.
@@ -40,7 +44,8 @@ class CaptureFile final : public hal::RecordSource, private hal::mcap::RecordSin
     }
     return configuration_;
   }
-  std::uint64_t holes() const { return holes_; }  // records that the capture lost
+  std::uint64_t lost() const { return lost_; }            // records that the capture misses
+  std::uint64_t malformed() const { return malformed_; }  // records that are none, left out
 
  private:
   bool read() {
@@ -48,7 +53,7 @@ class CaptureFile final : public hal::RecordSource, private hal::mcap::RecordSin
     const auto n = static_cast<std::size_t>(file_.gcount());
     if (n == 0) return false;
     const hal::Status fed = reader_.feed(std::as_bytes(std::span(buffer_).first(n)), *this);
-    if (!fed) throw Failure(kNoInput, path_ + ": " + fed.error().detail.c_str());
+    if (!fed) throw Failure(kNoInput, path_ + ": " + hal::in_words(fed.error()).c_str());
     return true;
   }
 
@@ -60,8 +65,11 @@ class CaptureFile final : public hal::RecordSource, private hal::mcap::RecordSin
       configuration_.assign(text, attachment->data.size());
     } else if (record.opcode == hal::mcap::Opcode::message && keep_records_) {
       const auto message = hal::mcap::decode_message(record.content);
-      if (!message) return;
-      if (sequence_ != 0 && message->sequence != sequence_ + 1) ++holes_;
+      if (!message) {
+        ++malformed_;
+        return;
+      }
+      if (message->sequence > sequence_) lost_ += message->sequence - sequence_ - 1;
       sequence_ = message->sequence;
       waiting_.emplace_back(message->data.begin(), message->data.end());
     }
@@ -74,8 +82,8 @@ class CaptureFile final : public hal::RecordSource, private hal::mcap::RecordSin
   std::deque<std::vector<std::byte>> waiting_;
   std::string configuration_;
   bool keep_records_ = true;
-  std::uint32_t sequence_ = 0;
-  std::uint64_t holes_ = 0;
+  std::uint32_t sequence_ = 0;  // of the record before; the first has 1
+  std::uint64_t lost_ = 0, malformed_ = 0;
 };
 
 config::Stack load(const Arguments& arguments) {
@@ -104,7 +112,7 @@ void replay(const Arguments& arguments) {
   FileSink sink(arguments.out, plan.max_message);
   app::Station station(stack, plan, sink, log);
   if (const hal::Status made = station.status(); !made) {
-    throw Failure(kFailed, made.error().detail.c_str());
+    throw Failure(kFailed, hal::in_words(made.error()).c_str());
   }
   CaptureFile capture(arguments.capture);
   hal::Replayer replayer(capture);
@@ -133,10 +141,13 @@ void replay(const Arguments& arguments) {
                 static_cast<unsigned long long>(a.packets),
                 static_cast<unsigned long long>(a.queue.out), a.rate_text.c_str());
   }
-  std::printf("%llu messages; %llu divergences from the recorded run, %llu holes in the capture\n",
-              static_cast<unsigned long long>(sink.messages()),
-              static_cast<unsigned long long>(replayer.divergences()),
-              static_cast<unsigned long long>(capture.holes()));
+  std::printf(
+      "%llu messages; %llu divergences from the recorded run, %llu records lost and %llu "
+      "malformed in the capture\n",
+      static_cast<unsigned long long>(sink.messages()),
+      static_cast<unsigned long long>(replayer.divergences()),
+      static_cast<unsigned long long>(capture.lost()),
+      static_cast<unsigned long long>(capture.malformed()));
 }
 
 }  // namespace

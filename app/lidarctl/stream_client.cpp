@@ -11,16 +11,15 @@
 
 namespace lidarctl {
 
-StreamClient::StreamClient(const std::string& socket)
-    : reader_(std::size_t{16} << 20), buffer_(65'536) {
-  auto fd = hal::connect_unix(socket);
-  if (!fd) {
-    throw Failure(kFailed, std::string(fd.error().detail.empty() ? fd.error().where
-                                                                 : fd.error().detail.c_str()) +
-                               "; is lidard running, and is --socket its `stream: unix`?");
-  }
-  fd_ = std::move(*fd);
+hal::UniqueFd connect(const std::string& path) {
+  auto fd = hal::connect_unix(path);
+  if (fd) return std::move(*fd);
+  throw Failure(kFailed,
+                std::string(hal::in_words(fd.error()).view()) + " Is --socket its `stream: unix`?");
 }
+
+StreamClient::StreamClient(const std::string& socket)
+    : fd_(connect(socket)), reader_(std::size_t{16} << 20), buffer_(65'536) {}
 
 bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
   pollfd waiting{fd_.get(), POLLIN, 0};
@@ -33,7 +32,8 @@ bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
   const hal::Status fed =
       reader_.feed(std::span(buffer_).first(static_cast<std::size_t>(n)), *this);
   if (!fed)
-    throw Failure(kFailed, std::string("the stream is broken: ") + fed.error().detail.c_str());
+    throw Failure(kFailed,
+                  std::string("the stream is broken: ") + hal::in_words(fed.error()).c_str());
   return true;
 }
 

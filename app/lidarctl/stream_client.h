@@ -14,6 +14,9 @@ namespace lidarctl {
 
 inline constexpr const char* kDefaultSocket = "/run/lidard/stream.sock";
 
+// The stream socket at `path`; a Failure names it and what to do when nobody listens there.
+hal::UniqueFd connect(const std::string& path);
+
 struct StreamMessage {
   const std::string& topic;
   const std::string& type;  // "sensor_msgs/msg/Imu"
@@ -24,8 +27,7 @@ class StreamClient final : private hal::mcap::RecordSink {
  public:
   using OnMessage = std::function<void(const StreamMessage&)>;
 
-  // A Failure names the socket and what to do when nobody listens there.
-  explicit StreamClient(const std::string& socket);
+  explicit StreamClient(const std::string& socket);  // or the Failure of connect()
 
   // Waits up to `timeout_ms` for bytes and hands over the messages in them. False when the stream
   // has ended.

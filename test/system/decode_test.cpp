@@ -246,6 +246,7 @@ TEST(SystemDecode, ErrorsNameTheThingAndTheExitStatus) {
       {{"nonsense", bench.file("ok.hex")}, 64, "lidarctl drivers"},
       {{"rplidar", bench.file("ok.hex"), "--set", "answer=7"}, 64, "answer"},
       {{"rplidar", bench.file("ok.hex"), "--set", "anser=0x82"}, 64, "answer"},
+      {{"rplidar", bench.file("ok.hex"), "--set", "xyzzyplugh=1"}, 64, "it knows baud mode"},
       {{"rplidar", bench.file("ok.hex"), "--set", "answer"}, 64, "key=value"},
       {{"rplidar", bench.file("ok.hex"), "--set", "baud=fast"}, 64, "baud"},
       {{"ldrobot", bench.file("odd.hex")}, 66, "middle of a byte"},

@@ -60,7 +60,7 @@ TEST(SystemShutdown, AtAnyMomentItEndsWellAndSoon) {
 
 TEST(SystemShutdown, TheRplidarHearsStopAndMotorOff) {
   test::Bench bench;
-  const auto device = bench.simulate_pty("device", "rplidar", {"--set", "model=A1"});
+  const auto device = bench.simulate_pty("device", "rplidar", {"--set", "model=S1"});
   test::PtyLine line(bench.file("front"));
   line.connect(bench.file("device"));
   const auto daemon = bench.lidard(bench.configure(bench.serial("front", "rplidar")));
@@ -71,7 +71,10 @@ TEST(SystemShutdown, TheRplidarHearsStopAndMotorOff) {
   line.forget();
   const double took = end(*daemon, SIGTERM, [&] { line.pump(); });
   line.pump();
-  CHECK_TEXT(has(line.from_host(), "A5 25"), "STOP");
+  const auto stop = std::ranges::search(line.from_host(), test::hex("A5 25"));
+  CHECK_TEXT(!stop.empty(), "STOP");
+  const std::vector<std::byte> after(stop.end(), line.from_host().end());
+  CHECK_TEXT(has(after, "A5 A8 02 00 00 0F"), "speed 0 after STOP");
   test::figure("end", took, kLimit, "s");
   CHECK(!stream.read_until([] { return false; }, Seconds(2)));
   CHECK(stream.ended_between_records());

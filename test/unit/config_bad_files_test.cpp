@@ -14,7 +14,7 @@ struct Bad {
 // The first line of a file with a good sensor.
 constexpr Bad kLines[] = {
     {"stream: {clients: 64, client_buffer_kib: 16384}",
-     "1:9: stream: all of it would take 1024 MiB of"},
+     "1:9: stream: all of it would take 1025 MiB of"},
     {"frame: ''", "1:8: frame: the text '' is not valid, expected a"},
     {"frame: /base", "1:8: frame: '/base' is not valid, expected a frame"},
     {"frame: 'a b'", "1:8: frame: the text 'a b' is not valid, expected a"},
@@ -147,8 +147,17 @@ constexpr Bad kFiles[] = {
      "1:62: sensors.a.from: makes sense for udp ports only, leave"},
     {"sensors: {a: {driver: ldrobot, port: 'udp:7', min_range: 5, max_range: 4}}\n",
      "1:58: sensors.a.min_range: min_range is not less than max_range,"},
-    {"frame: a\nsensors: {a: {driver: ldrobot, port: 'udp:7', pose: {xyz: [1, 0, 0]}}}\n",
-     "2:53: sensors.a.pose: the sensor is the tracking frame and"},
+    {"frame: a\nsensors: {a: {driver: ldrobot, port: 'udp:7'}}\n",
+     "2:11: sensors.a: the tracking frame is called so, give the"},
+    {"sensors: {lidard: {driver: ldrobot, port: 'udp:7'}}\n",
+     "1:11: sensors.lidard: the topics of /lidard are the daemon's own, give it"},
+    {"sensors: {a: {driver: rplidar, port: 'udp:7'}}\n",
+     "1:38: sensors.a.port: rplidar devices need commands, and these have no destination, expected "
+     "from: HOST:PORT"},
+    {"sensors: {a: {driver: rplidar, port: 'udp:7', from: 10.0.0.1}}\n",
+     "1:53: sensors.a.from: rplidar devices need commands, and these have no"},
+    {"sensors: {a: {driver: microstrain_mip, port: 'udp:7'}}\n",
+     "1:46: sensors.a.port: microstrain_mip devices need commands, and these"},
     {"sensors: {a: {driver: ldrobot, port: 'udp:7', emit: chunk, capacity: 8}, b: {driver: "
      "ldrobot, port: 'udp:8', max_wait_ms: 1000}}\n",
      "1:70: sensors.a.capacity: 8 data are less than arrive in the"},

@@ -37,7 +37,9 @@ constexpr Bad kLines[] = {
     {"from: lidar.local", "5:11: sensors.a.from: 'lidar.local' is not valid, expected"},
     {"control: 80", "5:14: sensors.a.control: '80' is not valid, expected"},
     {"control: tcp:1.2.3.4", "5:14: sensors.a.control: 'tcp:1.2.3.4' is not valid, expected"},
-    {"control: serial:/dev/a", "5:14: sensors.a.control: the same port as sensors.a.port, give"},
+    {"control: serial:/dev/a", "5:14: sensors.a.control: makes sense for devices with a second"},
+    {"control: tcp:1.2.3.4:80", "5:14: sensors.a.control: makes sense for devices with a second"},
+    {"imu: udp:7503", "5:10: sensors.a.imu: makes sense for devices with a second port for"},
     {"imu: udp:70000", "5:10: sensors.a.imu: 'udp:70000' is not valid, expected"},
     {"pose: [0, 0, 0]", "5:11: sensors.a.pose: a list is not valid, expected a map"},
     {"pose: {xyz: [0, 0]}", "5:17: sensors.a.pose.xyz: a list is not valid, expected a list of"},
@@ -164,7 +166,7 @@ TEST(ConfigBadSensors, AreRefusedAtTheirPlaceWithARemedy) {
 
 TEST(ConfigBadSensors, KeysOfALidarAreRefusedForAnInertialSensor) {
   for (const char* line : {"emit: turn", "outputs: [points]", "min_range: 1", "max_range: 9",
-                           "time_reference: start"}) {
+                           "time_reference: start", "frame: sensor"}) {
     const std::string key(line, std::string(line).find(':'));
     check("sensors:\n  a:\n    driver: microstrain_mip\n    port: serial:/dev/a\n    " +
               std::string(line) + "\n",

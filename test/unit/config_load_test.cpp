@@ -35,10 +35,7 @@ sensors:
   front:
     driver: ldrobot
     port: serial:/dev/lidar0
-    control: tcp:192.168.1.10:80
-    imu: udp:7503
     baud: 460800
-    from: 192.168.1.10:99
     latency: batched
     line: uart
     pose: {xyz: [0.1, -2, 3e-1], rpy_deg: [180, 0, -90]}
@@ -84,11 +81,7 @@ TEST(ConfigLoad, EveryKeyOfASensorReachesItsMember) {
   STRCMP_EQUAL("front", s.name.c_str());
   STRCMP_EQUAL("ldrobot", std::string(s.driver->name).c_str());
   STRCMP_EQUAL("serial:/dev/lidar0", hal::to_string(*s.port).c_str());
-  STRCMP_EQUAL("tcp:192.168.1.10:80", hal::to_string(*s.control).c_str());
-  STRCMP_EQUAL("udp:7503", hal::to_string(*s.imu).c_str());
   LONGS_EQUAL(460800, s.baud);
-  STRCMP_EQUAL("192.168.1.10", s.from->host.c_str());
-  LONGS_EQUAL(99, s.from->port);
   CHECK(s.latency == hal::Latency::batched);
   CHECK(s.line == hal::Line::uart);
   DOUBLES_EQUAL(-2, s.pose.xyz[1], 0);
@@ -122,6 +115,29 @@ TEST(ConfigLoad, ANetworkPortHasNoBaudRate) {
   const config::Stack c =
       loaded("sensors: {a: {driver: ldrobot, port: 'udp:8090', from: 10.0.0.2}}");
   LONGS_EQUAL(0, c.sensors[0].baud);
+  STRCMP_EQUAL("10.0.0.2", c.sensors[0].from->host.c_str());
+}
+
+TEST(ConfigLoad, TheTextOfAFileIsGivenAsItWasRead) {
+  std::string text = "before";
+  const std::string path = std::string(LIDARD_SOURCE) + "/config/examples/one_lidar.yaml";
+  CHECK(std::holds_alternative<config::Stack>(config::load(path, text)));
+  const config::Loaded again = config::load_text(text, path);
+  CHECK(std::holds_alternative<config::Stack>(again));
+  STRCMP_CONTAINS("sensors:", text.c_str());
+  CHECK(text.back() == '\n');
+}
+
+TEST(ConfigLoad, ADeviceWithADialogueOverUdpHasADestination) {
+  const config::Stack c =
+      loaded("sensors: {a: {driver: rplidar, port: 'udp:0', from: '10.0.0.2:8089'}}");
+  LONGS_EQUAL(8089, c.sensors[0].from->port);
+}
+
+TEST(ConfigLoad, AUsbDeviceIsNotLimitedByALineRate) {
+  const std::string fast = "sensors: {a: {driver: microstrain_mip, baud: 9600, port: 'serial:";
+  loaded(fast + "/dev/ttyACM0'}}");
+  CHECK(!complaints(config::load_text(fast + "/dev/ttyUSB0'}}", "t.yaml")).empty());
 }
 
 TEST(ConfigLoad, SensorsKeepTheOrderOfTheFile) {

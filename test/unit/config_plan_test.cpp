@@ -1,5 +1,6 @@
 #include "config/plan.h"
 
+#include "app/mcap_stream.h"
 #include "collation/datum.h"
 #include "config/load.h"
 #include "test/support/harness.h"
@@ -89,10 +90,31 @@ TEST(ConfigPlan, MemoryIsQueueCloudsAndClients) {
   const config::Plan plan = config::plan(c);
   LONGS_EQUAL(20, plan.sensors[0].capacity);
   LONGS_EQUAL(23, plan.sensors[0].clouds);
-  CHECK(plan.sensors[0].bytes ==
-        20 * sizeof(collation::Datum) + collation::cloud_pool_bytes(23, 900, false));
-  CHECK(plan.client_bytes == 8U << 20);
-  CHECK(plan.bytes == plan.sensors[0].bytes + plan.client_bytes);
+  CHECK(plan.sensors[0].bytes == 20 * sizeof(collation::Datum) +
+                                     collation::cloud_pool_bytes(23, 900, false) +
+                                     collation::cloud_builder_bytes(900));
+  CHECK(plan.client_bytes > 8U << 20);
+  CHECK(plan.bytes == plan.sensors[0].bytes + plan.client_bytes + plan.other_bytes);
+}
+
+TEST(ConfigPlan, TheStreamTakesWhatIsPlanned) {
+  const config::Plan plan = config::plan(ld19(""));
+  const std::size_t taken = app::McapStream::memory({.profile = "",
+                                                     .library = "",
+                                                     .max_clients = 4,
+                                                     .ring_bytes = std::size_t{512} << 10,
+                                                     .max_message = plan.max_message});
+  const double planned = static_cast<double>(plan.client_bytes + plan.max_message);
+  DOUBLES_EQUAL(static_cast<double>(taken), planned, 0.02 * planned);
+}
+
+TEST(ConfigPlan, ARawCaptureTakesItsBuffer) {
+  const std::string sensors = "sensors: {a: {driver: ldrobot, port: 'serial:/dev/a'}}";
+  const config::Plan without = config::plan(stack(sensors));
+  const config::Plan with = config::plan(stack("capture: /tmp/a\n" + sensors));
+  const std::uint64_t more = with.bytes - without.bytes;
+  CHECK(more >= config::kCaptureBuffer);
+  CHECK(more < config::kCaptureBuffer + (256U << 10));
 }
 
 TEST(ConfigPlan, TheReportNamesEachBudget) {
