@@ -144,14 +144,13 @@ void ClockMapper::observe(Pair pair) {
 
 void ClockMapper::end_block() {
   const double above = static_cast<double>(best_.delay) - predicted(best_.device);
-  const bool fitted = blocks_ >= kLockBlocks;
-  const std::int64_t unfitted = fitted ? 0 : best_.device - (blocks_ > 0 ? ring_[0].device : 0);
+  const std::int64_t unfitted = fitted() ? 0 : best_.device - (blocks_ > 0 ? ring_[0].device : 0);
   const double usual = kStalledBlock + model_.max_skew * static_cast<double>(unfitted);
   if (counted() && above > usual) {
     blocks_ = next_block_ = 0;  // lost data are lost time: what was counted before is too short
-  } else if (fitted && above > kStalledBlock && refused_ < kMostRefused) {
-    ++refused_;
-    return;
+  } else if (fitted() && above > kStalledBlock) {
+    if (++refused_ <= kMostRefused) return;
+    blocks_ = next_block_ = 0;  // it was no stall: the clock stepped back
   }
   refused_ = 0;
   ring_[next_block_] = best_;
@@ -186,7 +185,7 @@ void ClockMapper::fit() {
     }
     return std::pair(low, high);
   };
-  if (blocks_ >= kLockBlocks) {
+  if (fitted()) {
     line(INFINITY);
     offset_ = lowest_and_highest().first;
     line(kTrim);

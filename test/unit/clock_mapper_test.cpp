@@ -363,6 +363,35 @@ TEST(ClockMapper, AClockThatStaysBehindForTenSecondsIsAnEpoch) {
   CHECK_TRUE(last_arrival - last_at < 1ms);
 }
 
+TEST(ClockMapper, AStepBackOfAPartOfASecondIsMadeUpWithinTwelveSeconds) {
+  for (const hal::Duration step : {25ms, 100ms, 450ms}) {
+    World world(22);
+    ClockMapper mapper({});
+    last_at = hal::Time::min(), last_arrival = {};
+    errors(mapper, world, 10ms, 40s, 0s);
+    world.start += 40s + step;  // the first stamps after it would be stale
+    world.device_at_start += ns(40s);
+    const auto after = errors(mapper, world, 10ms, 40s, 13s);
+    CHECK_TRUE(*std::ranges::max_element(after) < 0.1e6);
+  }
+}
+
+TEST(ClockMapper, CountedTimeThatIsFarOffIsFollowedAfterTwoSeconds) {
+  for (const double skew : {0.0075, -0.0075, 0.03, -0.03}) {
+    for (const double noise : {0.0, 6e6}) {
+      World world(23);
+      world.skew = skew;
+      ClockMapper mapper({.max_skew = kCountedSkew});
+      last_at = hal::Time::min(), last_arrival = {};
+      for (hal::Time t = world.start; t < world.start + 8s; t += 5ms) {
+        const auto late = std::llround(-noise * std::log(1 - world.uniform(world.engine)));
+        const auto stamp = map(mapper, world.device(t), t + hal::Duration(late));
+        if (t > world.start + 2100ms) CHECK_TRUE(std::abs(ns(stamp->at - t)) < ns(5ms));
+      }
+    }
+  }
+}
+
 TEST(ClockMapper, TimeThatACountedClockLostIsMadeUpWithinTwoSeconds) {
   // A packet each 10 ms counts 10 ms; then as many are lost as fit into `lost`.
   for (const auto& [lost, after] : {std::pair{137ms, 1000}, {5000ms, 1000}, {200ms, 120}}) {
