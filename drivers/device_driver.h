@@ -132,7 +132,7 @@ class DeviceDriver final : public Driver {
     stamper_.reopen();
     for (Inlet& inlet : inlets_) inlet.framer.reset();
     opened_ = now;
-    at_open_ = framing();
+    since_ = framing();
     script_done_ = true;
     const State wanted = health_.state;
     for (std::size_t i = 0; i < kMaxChannels && health_.state == wanted; ++i) {
@@ -222,6 +222,7 @@ class DeviceDriver final : public Driver {
     if (!stamper_.stamp(packet, decoded.timing)) return;
     ++health_.packets;
     health_.last_packet = arrival;
+    since_ = framing();
     raise(Event::data, arrival);
     deadline_ = arrival + device_.max_silence();
     setup_.sink->on_packet(setup_.first_sensor, packet, arrival);
@@ -272,7 +273,7 @@ class DeviceDriver final : public Driver {
   // `step`: what the dialogue complains of, if it does.
   void diagnose(const char* step) {
     const bool was_streaming = health_.state == State::streaming || health_.state == State::silent;
-    const Evidence evidence{at_open_, framing(), setup_.baud, was_streaming, step};
+    const Evidence evidence{since_, framing(), setup_.baud, was_streaming, step};
     health_.cause = cause_of(evidence);
     health_.why = in_words(evidence);
   }
@@ -297,7 +298,7 @@ class DeviceDriver final : public Driver {
   ScriptRunner<D> script_;
   bool script_done_ = true, restarted_ = false;
   Health health_;
-  FramerStats at_open_;
+  FramerStats since_;  // what the framers had seen when the port opened, or at the newest packet
   hal::Time opened_{}, deadline_{};
   hal::Duration retry_ = kFirstRetry;
 };

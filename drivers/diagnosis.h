@@ -6,7 +6,7 @@
 namespace drivers {
 
 struct Evidence {
-  FramerStats at_open, now;
+  FramerStats since, now;  // since: when the port opened, or at the newest packet
   int baud;            // 0: not a serial line
   bool was_streaming;  // it had been streaming before this
   const char* step;    // what the dialogue complains of; null: nothing

@@ -207,6 +207,30 @@ TEST(DeviceDriver, SilenceIsToldThenEndsTheConnection) {
   is(State::backoff);
 }
 
+TEST(DeviceDriver, WhatComesInsteadOfMeasurementsIsNamed) {
+  const auto instead = [this](const std::vector<std::byte>& bytes) {
+    build(115200);
+    stream();
+    for (int i = 0; i < 10; ++i) deliver(bytes), tick(10ms);
+    is(State::silent);
+  };
+  instead(hex("01 02 03 04"));
+  why_is(Cause::mismatch,
+         "40 bytes at 115200 baud but no frame: another device, protocol or baud rate?");
+  instead(hex("AA 02 01 01 00"));
+  why_is(Cause::bad_checksums,
+         "10 frames damaged, 0 good at 115200 baud: baud rate, cable or supply voltage?");
+  instead(tiny({'q'}));
+  why_is(Cause::no_packets, "10 frames but no measurement in them: wrong mode or model?");
+}
+
+TEST(DeviceDriver, ADeviceThatStoppedWithinAFrameFellSilent) {
+  stream();
+  deliver(hex("AA 05 01"));
+  run(100ms);
+  why_is(Cause::no_bytes, "it fell silent while the port stayed open: power or cable?");
+}
+
 TEST(DeviceDriver, DataEndSilenceAndItsCause) {
   stream();
   run(200ms);
@@ -244,6 +268,7 @@ TEST(DeviceDriver, UnpluggingIsNoticedAtOnceAndTheDialogueHeldAgain) {
   CHECK_TRUE(port->written == hex("67 67"));
   deliver(tiny({'a'}));
   tick(50ms);
+  stamp += 150;
   sample();
   is(State::streaming);
   LONGS_EQUAL(1, health().faults);
@@ -328,7 +353,7 @@ TEST(DeviceDriver, WithoutABaudRateNoneIsNamed) {
   driver->start(clock.now());
   run(400ms);
   why_is(Cause::no_bytes,
-         "no answer to 'go' (2 tries of 200 ms); no byte: power, cable, RX and TX swapped?");
+         "no answer to 'go' (2 tries of 200 ms); no byte: power, cable, address?");
 }
 
 TEST(DeviceDriver, SaysAfterASecondOfStartingWhatIsMissing) {
