@@ -235,11 +235,12 @@ class DeviceDriver final : public Driver {
 
   void run_script(hal::Time now) {
     if (script_done_) return;
+    const bool stopping = health_.state == State::stopping;  // then all is tried
     hal::Status written = hal::ok;
     const auto outcome = script_.advance(device_, now, [&](const Request& request) {
-      if (written) written = transmit(request);
+      if (written || stopping) written = transmit(request);
     });
-    if (!written) return on_fault(written.error(), now);
+    if (!written && !stopping) return on_fault(written.error(), now);
     switch (outcome) {
       case ScriptRunner<D>::Outcome::running:
         return;
@@ -258,11 +259,11 @@ class DeviceDriver final : public Driver {
     hal::Port* const port = setup_.ports[static_cast<std::size_t>(request.channel())].get();
     if (!port)
       return hal::Error{hal::Errc::bad_config, 0, "driver: write to a missing channel", {}};
-    if (request.dtr()) {
-      const hal::Status line = port->set_dtr(*request.dtr());
-      if (!line && line.error().code != hal::Errc::unsupported) return line;
-    }
-    return request.view().empty() ? hal::Status(hal::ok) : port->write(request.view());
+    hal::Status line = hal::ok;
+    if (request.dtr()) line = port->set_dtr(*request.dtr());
+    if (!line && line.error().code == hal::Errc::unsupported) line = hal::ok;
+    const hal::Status sent = request.view().empty() ? hal::ok : port->write(request.view());
+    return sent ? line : sent;
   }
 
   void on_silence(hal::Time now) {

@@ -27,6 +27,20 @@ class Talker : public test::TinyDevice {
   static std::span<const drivers::Step<Talker>> stop_script() { return {}; }
 };
 
+// Its motor hangs on DTR.
+class Turner : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static std::span<const drivers::Step<Turner>> start_script() { return {}; }
+  static std::span<const drivers::Step<Turner>> stop_script() {
+    static constexpr std::array<drivers::Step<Turner>, 2> kSteps{
+        {{"stop", &Turner::halt}, {"motor off", &Turner::motor_off}}};
+    return kSteps;
+  }
+  bool halt(Request& request) { return request.text("s"), true; }
+  bool motor_off(Request& request) { return request.text("o").dtr(false), true; }
+};
+
 }  // namespace
 
 TEST_GROUP(DeviceDriver) {
@@ -399,6 +413,23 @@ TEST(DeviceDriver, StopEndsWithin400MsWhateverTheDeviceDoes) {
   tick(10ms);
   CHECK_TRUE(driver->stopped());
   books_balance();
+}
+
+TEST(DeviceDriver, ARefusedWriteDoesNotKeepTheMotorOn) {
+  build<Turner>(115200);
+  driver->start(clock.now());
+  port->refuse_write = true;
+  driver->stop(clock.now());
+  CHECK_FALSE(port->dtr);
+  CHECK_TRUE(driver->stopped());
+}
+
+TEST(DeviceDriver, ARefusedLineDoesNotKeepBytesBack) {
+  build<Turner>(115200);
+  driver->start(clock.now());
+  port->refuse_dtr = true;
+  driver->stop(clock.now());
+  CHECK_TRUE(port->written == hex("73 6F"));
 }
 
 TEST(DeviceDriver, StopOfAPortThatDoesNotOpenIsDoneAtOnce) {
