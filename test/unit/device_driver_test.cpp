@@ -27,6 +27,18 @@ class Talker : public test::TinyDevice {
   static std::span<const drivers::Step<Talker>> stop_script() { return {}; }
 };
 
+// Waits long for its one answer.
+class Asker : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static std::span<const drivers::Step<Asker>> start_script() {
+    static constexpr std::array<drivers::Step<Asker>, 1> kSteps{
+        {{"patience", &Asker::say<'p'>, &Asker::answer, 5s}}};
+    return kSteps;
+  }
+  static std::span<const drivers::Step<Asker>> stop_script() { return {}; }
+};
+
 // Its motor hangs on DTR.
 class Turner : public test::TinyDevice {
  public:
@@ -64,7 +76,11 @@ TEST_GROUP(DeviceDriver) {
     driver = make_driver<D>(options, std::move(setup));
   }
   void deliver(const std::vector<std::byte>& bytes) { port->deliver(bytes); }
-  void tick(hal::Duration d) { driver->tick(clock.advance(d)); }
+  void tick(hal::Duration d) {
+    for (; d > 100ms; d -= 100ms) driver->tick(clock.advance(100ms));
+    driver->tick(clock.advance(d));
+  }
+  void stall(hal::Duration d) { driver->tick(clock.advance(d)); }
   void run(hal::Duration d) {
     for (const hal::Time end = clock.now() + d; clock.now() < end;) tick(10ms);
   }
@@ -254,6 +270,23 @@ TEST(DeviceDriver, DataEndSilenceAndItsCause) {
   why_is(Cause::none, "");
 }
 
+TEST(DeviceDriver, AStalledHostReadsBeforeItJudges) {
+  driver->start(clock.now());
+  stall(900ms);
+  is(State::starting);
+  CHECK_TRUE(port->written == hex("67"));
+  deliver(tiny({'a'}));
+  tick(50ms);
+  sample();
+  stall(2s);
+  is(State::streaming);
+  sample();
+  tick(99ms);
+  is(State::streaming);
+  tick(1ms);
+  is(State::silent);
+}
+
 TEST(DeviceDriver, FramesWithoutAMeasurementDoNotEndSilence) {
   stream();
   for (int i = 0; i < 65; ++i) deliver(tiny({'q'})), tick(10ms);
@@ -378,6 +411,37 @@ TEST(DeviceDriver, SaysAfterASecondOfStartingWhatIsMissing) {
   why_is(Cause::none, "");
   tick(10ms);
   why_is(Cause::no_packets, "1 frames but no measurement in them: wrong mode or model?");
+}
+
+TEST(DeviceDriver, ALongDialogueTellsWhichStepItWaitsFor) {
+  build<Asker>(115200);
+  driver->start(clock.now());
+  for (int i = 0; i < 101; ++i) deliver(tiny({'q'})), tick(10ms);
+  is(State::starting);
+  why_is(Cause::no_answer, "waiting for 'patience'");
+  deliver(hex("01 02 03"));
+  tick(10ms);
+  is(State::starting);
+}
+
+TEST(DeviceDriver, DataBehindTheLastAnswerOfAChunkAreWanted) {
+  build<Asker>(115200);
+  driver->start(clock.now());
+  deliver(joined(tiny({'a'}), tiny({'m', 1})));
+  is(State::streaming);
+  LONGS_EQUAL(1, health().packets);
+  books_balance();
+}
+
+TEST(DeviceDriver, NothingIsWantedBehindARefusal) {
+  build<Asker>(115200);
+  driver->start(clock.now());
+  deliver(joined(joined(tiny({'n'}), tiny({'m', 1})), tiny({'b'})));
+  is(State::backoff);
+  why_is(Cause::refused, "the device refused 'patience': not today");
+  LONGS_EQUAL(1, health().unwanted);
+  LONGS_EQUAL(0, health().resets);
+  books_balance();
 }
 
 TEST(DeviceDriver, AMismatchIsGivenUpAfterASecond) {
