@@ -230,8 +230,7 @@ class DeviceDriver final : public Driver {
   // A script may have ended the connection within a chunk: what follows there is unwanted, too.
   bool wanted() const {
     const State s = health_.state;
-    return script_done_ &&
-           (s == State::starting || s == State::streaming || s == State::silent);
+    return script_done_ && (s == State::starting || s == State::streaming || s == State::silent);
   }
 
   void deliver(const Decoded& decoded, hal::Time arrival) {

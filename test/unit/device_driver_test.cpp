@@ -399,8 +399,7 @@ TEST(DeviceDriver, WithoutABaudRateNoneIsNamed) {
   build(0);
   driver->start(clock.now());
   run(400ms);
-  why_is(Cause::no_bytes,
-         "no answer to 'go' (2 tries of 200 ms); no byte: power, cable, address?");
+  why_is(Cause::no_bytes, "no answer to 'go' (2 tries of 200 ms); no byte: power, cable, address?");
 }
 
 TEST(DeviceDriver, SaysAfterASecondOfStartingWhatIsMissing) {
