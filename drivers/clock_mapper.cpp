@@ -11,6 +11,7 @@ using std::chrono::seconds;
 
 constexpr std::int64_t kBlock = hal::Duration(seconds(1)).count();
 constexpr std::int64_t kJump = hal::Duration(milliseconds(500)).count();
+constexpr std::int64_t kStep = hal::Duration(milliseconds(50)).count();
 constexpr std::int64_t kStallLimit = hal::Duration(seconds(10)).count();
 constexpr double kStalledBlock = 20e6;  // ns above the model: the host slept through this block
 constexpr double kTrim = 4e6;           // ns above the lowest residual: not a minimum
@@ -29,12 +30,14 @@ std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Tim
     ++health_.stale;
     return std::nullopt;
   }
+  if (stays_behind(pair_at(smooth(*device), arrival))) begin(*device, arrival);
   smoothed_ = smooth(*device);
   unwrapped_ = *device;
   last_raw_ = raw_ns;
   last_arrival_ = arrival;
+  fresh_ = false;
 
-  observe({smoothed_ - origin_device_, hal::to_ns(arrival) - smoothed_ - origin_delay_});
+  observe(pair_at(smoothed_, arrival));
   const double shift = predicted(smoothed_ - origin_device_);
   health_.offset_ns = origin_delay_ + std::llround(shift);
   health_.drift_ppm = skew_ * 1e6;
@@ -47,7 +50,14 @@ hal::Time ClockMapper::after_previous(hal::Time arrival) {
   return last_out_ = first ? arrival : last_out_ + hal::Duration(1);
 }
 
-void ClockMapper::restart() { begun_ = false; }
+void ClockMapper::reopened() {
+  if (counted()) begun_ = false;
+  fresh_ = begun_;
+}
+
+ClockMapper::Pair ClockMapper::pair_at(std::int64_t device_ns, hal::Time arrival) const {
+  return {device_ns - origin_device_, hal::to_ns(arrival) - device_ns - origin_delay_};
+}
 
 std::int64_t ClockMapper::advance_of(std::int64_t raw_ns, hal::Time arrival) const {
   std::int64_t delta = raw_ns - last_raw_;
@@ -68,11 +78,12 @@ std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time a
   }
   const std::int64_t delta = advance_of(raw_ns, arrival);
   if (delta == 0 && model_.quantum.count() == 0) return std::nullopt;
-  if (delta < 0 && delta > -kJump) return std::nullopt;
+  if (delta < 0 && delta > -kJump && !fresh_) return std::nullopt;
   const std::int64_t device = unwrapped_ + delta;
-  const std::int64_t delay = hal::to_ns(arrival) - device - origin_delay_;
-  const bool jumped =
-      static_cast<double>(delay) < predicted(device - origin_device_) - static_cast<double>(kJump);
+  const Pair pair = pair_at(device, arrival);
+  const double off = static_cast<double>(pair.delay) - predicted(pair.device);
+  // After a reopening to begin anew costs less than to doubt a restarted clock for ten seconds.
+  const bool jumped = fresh_ ? std::abs(off) > kStep : off < -kJump;
   if (delta < 0 || jumped) {
     begin(raw_ns, arrival);
     return raw_ns;
@@ -82,7 +93,7 @@ std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time a
 
 // A clock that counts in steps of `quantum` is cut, not noisy: the true time lies within the step.
 // Nominal periods carry it on, and the step keeps them honest.
-std::int64_t ClockMapper::smooth(std::int64_t device_ns) {
+std::int64_t ClockMapper::smooth(std::int64_t device_ns) const {
   const std::int64_t quantum = model_.quantum.count(), period = model_.period.count();
   if (quantum == 0 || period == 0) return device_ns;
   const std::int64_t moved = device_ns - unwrapped_;
@@ -91,7 +102,7 @@ std::int64_t ClockMapper::smooth(std::int64_t device_ns) {
 }
 
 void ClockMapper::begin(std::int64_t device_ns, hal::Time arrival) {
-  if (last_out_ != hal::Time::min()) ++health_.epoch;
+  if (begun_) ++health_.epoch;
   begun_ = true;
   health_.locked = false;
   unwrapped_ = smoothed_ = device_ns;
@@ -105,18 +116,19 @@ void ClockMapper::begin(std::int64_t device_ns, hal::Time arrival) {
   above_since_ = -1;
 }
 
+// A stalled host ends soon; a clock that went back, or was slow to, does not.
+bool ClockMapper::stays_behind(Pair pair) {
+  const double above = static_cast<double>(pair.delay) - predicted(pair.device);
+  if (above <= kJump) {
+    above_since_ = -1;
+    return false;
+  }
+  if (above_since_ < 0) above_since_ = pair.device;
+  return pair.device - above_since_ > kStallLimit;
+}
+
 void ClockMapper::observe(Pair pair) {
   const double above = static_cast<double>(pair.delay) - predicted(pair.device);
-  if (above > static_cast<double>(kJump)) {  // a stalled host, or a clock that went back slowly
-    if (above_since_ < 0) above_since_ = pair.device;
-    if (pair.device - above_since_ > kStallLimit) {
-      const std::int64_t device = pair.device + origin_device_;
-      begin(device, hal::from_ns(pair.delay + origin_delay_ + device));
-      return;
-    }
-  } else {
-    above_since_ = -1;
-  }
   if (pair.device - block_start_ >= kBlock) {
     if (!block_empty_) end_block();
     block_start_ = pair.device;
@@ -132,14 +144,13 @@ void ClockMapper::observe(Pair pair) {
 
 void ClockMapper::end_block() {
   const double above = static_cast<double>(best_.delay) - predicted(best_.device);
-  const bool fitted = blocks_ >= kLockBlocks;
-  const std::int64_t unfitted = fitted ? 0 : best_.device - (blocks_ > 0 ? ring_[0].device : 0);
+  const std::int64_t unfitted = fitted() ? 0 : best_.device - (blocks_ > 0 ? ring_[0].device : 0);
   const double usual = kStalledBlock + model_.max_skew * static_cast<double>(unfitted);
   if (counted() && above > usual) {
     blocks_ = next_block_ = 0;  // lost data are lost time: what was counted before is too short
-  } else if (fitted && above > kStalledBlock && refused_ < kMostRefused) {
-    ++refused_;
-    return;
+  } else if (fitted() && above > kStalledBlock) {
+    if (++refused_ <= kMostRefused) return;
+    blocks_ = next_block_ = 0;  // it was no stall: the clock stepped back
   }
   refused_ = 0;
   ring_[next_block_] = best_;
@@ -174,7 +185,7 @@ void ClockMapper::fit() {
     }
     return std::pair(low, high);
   };
-  if (blocks_ >= kLockBlocks) {
+  if (fitted()) {
     line(INFINITY);
     offset_ = lowest_and_highest().first;
     line(kTrim);

@@ -40,7 +40,9 @@ class ClockMapper {
   explicit ClockMapper(const ClockModel& model) : model_(model) {}
 
   struct Stamp {
-    hal::Time at;            // strictly increasing, never later than `arrival`
+    // Strictly increasing, and never later than `arrival`, but where several samples arrive
+    // together: those may exceed it by 1 us each.
+    hal::Time at;
     std::int64_t device_ns;  // unwrapped
   };
   // `raw_ns` as the device sent it; `arrival` less the constant part of the latency. Empty when
@@ -51,8 +53,9 @@ class ClockMapper {
   hal::Time unstamped(hal::Time arrival) { return publish(arrival, arrival); }
   // For packets that belong to the measurement of the one before.
   hal::Time after_previous(hal::Time arrival);
-  // The device or its port restarted: the next stamp begins anew. An epoch only if it had begun.
-  void restart();
+  // The port was opened anew. What is counted begins again, which is no epoch. A clock of its own
+  // may have gone on or have restarted: the next stamp is judged strictly.
+  void reopened();
   bool counted() const { return model_.max_skew >= kCountedSkew; }  // no clock of its own
   const ClockHealth& health() const { return health_; }
 
@@ -62,15 +65,18 @@ class ClockMapper {
     std::int64_t delay = 0;   // arrival minus device, since the epoch's first pair, ns
   };
   static constexpr std::size_t kBlocks = 30;
-  static constexpr std::size_t kLockBlocks = 8;
+  static constexpr std::size_t kLockBlocks = 8;  // counted time is too far off to wait for these
 
   std::int64_t advance_of(std::int64_t raw_ns, hal::Time arrival) const;
   std::optional<std::int64_t> unwrap(std::int64_t raw_ns, hal::Time arrival);
-  std::int64_t smooth(std::int64_t device_ns);
+  std::int64_t smooth(std::int64_t device_ns) const;
+  bool stays_behind(Pair pair);
   void begin(std::int64_t device_ns, hal::Time arrival);
+  Pair pair_at(std::int64_t device_ns, hal::Time arrival) const;
   void observe(Pair pair);
   void end_block();
   void fit();
+  bool fitted() const { return blocks_ >= (counted() ? 2 : kLockBlocks); }
   double predicted(std::int64_t device) const {
     return offset_ + skew_ * static_cast<double>(device);
   }
@@ -79,6 +85,7 @@ class ClockMapper {
   const ClockModel model_;
   ClockHealth health_;
   bool begun_ = false;
+  bool fresh_ = false;                         // no stamp came since the port was opened anew
   std::int64_t last_raw_ = 0, unwrapped_ = 0;  // unwrapped_ of the newest stamp
   std::int64_t smoothed_ = 0;
   hal::Time last_arrival_{};

@@ -49,10 +49,7 @@ class Stamper {
 
   // Fills in the packet's times. False when its stamp did not advance (counted as stale).
   bool stamp(Packet& packet, const Timing& timing);
-  // The port was opened anew. A clock of the device's own goes on; a count begins again.
-  void reopen() {
-    if (mapper_.counted()) mapper_.restart();
-  }
+  void reopen() { mapper_.reopened(); }  // the port was opened anew
   const ClockHealth& health() const { return mapper_.health(); }
 
  private:

@@ -30,6 +30,7 @@ inline constexpr hal::Duration kFirstRetry = std::chrono::milliseconds(100);
 inline constexpr hal::Duration kLastRetry = std::chrono::milliseconds(500);
 inline constexpr hal::Duration kFirstPacketWithin = std::chrono::seconds(3);
 inline constexpr hal::Duration kDiagnoseAfter = std::chrono::seconds(1);
+inline constexpr hal::Duration kStalled = std::chrono::milliseconds(120);  // between two ticks
 inline constexpr hal::Duration kStopWithin = std::chrono::milliseconds(400);
 
 template <Device D>
@@ -45,14 +46,20 @@ class DeviceDriver final : public Driver {
     }
   }
 
-  void start(hal::Time now) override { raise(Event::go, now); }
+  void start(hal::Time now) override {
+    last_tick_ = now;
+    raise(Event::go, now);
+  }
 
   void tick(hal::Time now) override {
+    const hal::Duration gap = now - std::exchange(last_tick_, now);
     if (health_.state == State::backoff && now >= deadline_) return raise(Event::go, now);
+    if (gap > kStalled) put_off(gap);
     if (all_open()) run_script(now);
     if (health_.state == State::starting && all_open() && now >= opened_ + kDiagnoseAfter) {
-      diagnose(nullptr);
-      if (health_.cause == Cause::mismatch) return raise(Event::silence, now);  // hopeless
+      diagnose_start();
+      // No later step will make frames of these bytes.
+      if (script_done_ && health_.cause == Cause::mismatch) return raise(Event::silence, now);
     }
     const bool waiting = health_.state != State::idle && health_.state != State::backoff;
     if (waiting && now >= deadline_) on_silence(now);
@@ -79,6 +86,13 @@ class DeviceDriver final : public Driver {
   std::span<const std::unique_ptr<hal::Port>> ports() const override { return setup_.ports; }
 
  private:
+  // The host stalled: what came meanwhile is read before silence is judged.
+  void put_off(hal::Duration stalled) {
+    if (deadline_ != hal::Time::max()) deadline_ += stalled;
+    opened_ += stalled;
+    script_.put_off(stalled);
+  }
+
   // One channel: the listener of its port, with its own framer.
   struct Inlet final : hal::PortListener {
     void on_port_open(hal::Time now) override { driver->on_open(*this, now); }
@@ -132,7 +146,7 @@ class DeviceDriver final : public Driver {
     stamper_.reopen();
     for (Inlet& inlet : inlets_) inlet.framer.reset();
     opened_ = now;
-    at_open_ = framing();
+    since_ = framing();
     script_done_ = true;
     const State wanted = health_.state;
     for (std::size_t i = 0; i < kMaxChannels && health_.state == wanted; ++i) {
@@ -194,7 +208,7 @@ class DeviceDriver final : public Driver {
   void on_frame(const Frame& frame) {
     if (!script_done_ && script_.offer(device_, frame)) {
       ++health_.replies;
-      return;
+      return run_script(frame.last_at);  // data may follow in the same chunk
     }
     const Decoded decoded = device_.decode(frame);
     switch (decoded.kind) {
@@ -206,15 +220,21 @@ class DeviceDriver final : public Driver {
         return;
       case Decoded::Kind::restarted:
         ++health_.silent_frames;
-        restarted_ = script_done_;  // while it is being held, the script itself caused it
+        restarted_ = wanted();  // while it is being held, the script itself caused it
         return;
       case Decoded::Kind::packet:
         return deliver(decoded, frame.last_at);
     }
   }
 
+  // A script may have ended the connection within a chunk: what follows there is unwanted, too.
+  bool wanted() const {
+    const State s = health_.state;
+    return script_done_ && (s == State::starting || s == State::streaming || s == State::silent);
+  }
+
   void deliver(const Decoded& decoded, hal::Time arrival) {
-    if (!script_done_ || health_.state == State::stopping) {
+    if (!wanted()) {
       ++health_.unwanted;
       return;
     }
@@ -222,6 +242,7 @@ class DeviceDriver final : public Driver {
     if (!stamper_.stamp(packet, decoded.timing)) return;
     ++health_.packets;
     health_.last_packet = arrival;
+    since_ = framing();
     raise(Event::data, arrival);
     deadline_ = arrival + device_.max_silence();
     setup_.sink->on_packet(setup_.first_sensor, packet, arrival);
@@ -234,11 +255,12 @@ class DeviceDriver final : public Driver {
 
   void run_script(hal::Time now) {
     if (script_done_) return;
+    const bool stopping = health_.state == State::stopping;  // then all is tried
     hal::Status written = hal::ok;
     const auto outcome = script_.advance(device_, now, [&](const Request& request) {
-      if (written) written = transmit(request);
+      if (written || stopping) written = transmit(request);
     });
-    if (!written) return on_fault(written.error(), now);
+    if (!written && !stopping) return on_fault(written.error(), now);
     switch (outcome) {
       case ScriptRunner<D>::Outcome::running:
         return;
@@ -257,11 +279,11 @@ class DeviceDriver final : public Driver {
     hal::Port* const port = setup_.ports[static_cast<std::size_t>(request.channel())].get();
     if (!port)
       return hal::Error{hal::Errc::bad_config, 0, "driver: write to a missing channel", {}};
-    if (request.dtr()) {
-      const hal::Status line = port->set_dtr(*request.dtr());
-      if (!line && line.error().code != hal::Errc::unsupported) return line;
-    }
-    return request.view().empty() ? hal::Status(hal::ok) : port->write(request.view());
+    hal::Status line = hal::ok;
+    if (request.dtr()) line = port->set_dtr(*request.dtr());
+    if (!line && line.error().code == hal::Errc::unsupported) line = hal::ok;
+    const hal::Status sent = request.view().empty() ? hal::ok : port->write(request.view());
+    return sent ? line : sent;
   }
 
   void on_silence(hal::Time now) {
@@ -269,10 +291,15 @@ class DeviceDriver final : public Driver {
     raise(Event::silence, now);
   }
 
+  void diagnose_start() {
+    if (script_done_) return diagnose(nullptr);
+    diagnose(hal::Text<96>::of("waiting for '%s'", script_.step()).c_str());
+  }
+
   // `step`: what the dialogue complains of, if it does.
   void diagnose(const char* step) {
     const bool was_streaming = health_.state == State::streaming || health_.state == State::silent;
-    const Evidence evidence{at_open_, framing(), setup_.baud, was_streaming, step};
+    const Evidence evidence{since_, framing(), setup_.baud, was_streaming, step};
     health_.cause = cause_of(evidence);
     health_.why = in_words(evidence);
   }
@@ -297,8 +324,8 @@ class DeviceDriver final : public Driver {
   ScriptRunner<D> script_;
   bool script_done_ = true, restarted_ = false;
   Health health_;
-  FramerStats at_open_;
-  hal::Time opened_{}, deadline_{};
+  FramerStats since_;  // what the framers had seen when the port opened, or at the newest packet
+  hal::Time opened_{}, deadline_{}, last_tick_{};
   hal::Duration retry_ = kFirstRetry;
 };
 

@@ -6,23 +6,25 @@ namespace drivers {
 namespace {
 
 struct Seen {
-  std::uint64_t bytes, frames, rejected;
+  std::uint64_t bytes, frames, rejected, garbage;
 };
 
-Seen since_open(const Evidence& e) {
-  return {e.now.bytes - e.at_open.bytes, e.now.frames - e.at_open.frames,
-          e.now.rejected - e.at_open.rejected};
+Seen seen_since(const Evidence& e) {
+  return {e.now.bytes - e.since.bytes, e.now.frames - e.since.frames,
+          e.now.rejected - e.since.rejected, e.now.garbage_bytes - e.since.garbage_bytes};
 }
 
 }  // namespace
 
 Cause cause_of(const Evidence& e) {
-  const Seen seen = since_open(e);
+  const Seen seen = seen_since(e);
   if (seen.bytes == 0) return Cause::no_bytes;
+  if (seen.frames == 0 && seen.garbage == 0 && e.was_streaming) {
+    return Cause::no_bytes;  // it fell silent within a frame
+  }
   if (seen.frames == 0) return seen.rejected > 1 ? Cause::bad_checksums : Cause::mismatch;
   if (seen.rejected > seen.frames) return Cause::bad_checksums;
-  if (e.step) return Cause::no_answer;
-  return e.was_streaming ? Cause::no_bytes : Cause::no_packets;
+  return e.step ? Cause::no_answer : Cause::no_packets;
 }
 
 Cause cause_of(const hal::Error& error) {
@@ -45,18 +47,19 @@ Cause cause_of(const hal::Error& error) {
 }
 
 hal::Text<192> in_words(const Evidence& e) {
-  const Seen seen = since_open(e);
+  const Seen seen = seen_since(e);
   hal::Text<48> rate;
   if (e.baud > 0) rate.print(" at %d baud", e.baud);
   const char* const lead = e.step ? e.step : "";
   const char* const link = e.step ? "; " : "";
   switch (cause_of(e)) {
     case Cause::no_bytes:
-      return e.was_streaming
-                 ? hal::Text<192>::of(
-                       "%s%sit fell silent while the port stayed open: power or cable?", lead, link)
-                 : hal::Text<192>::of("%s%sno byte%s: power, cable, RX and TX swapped?", lead, link,
-                                      rate.c_str());
+      if (e.was_streaming) {
+        return hal::Text<192>::of("%s%sit fell silent while the port stayed open: power or cable?",
+                                  lead, link);
+      }
+      return hal::Text<192>::of("%s%sno byte%s: power, cable, %s?", lead, link, rate.c_str(),
+                                e.baud > 0 ? "RX and TX swapped" : "address");
     case Cause::mismatch:
       return hal::Text<192>::of(
           "%s%s%llu bytes%s but no frame: another device, protocol or baud rate?", lead, link,

@@ -6,10 +6,10 @@
 namespace drivers {
 
 struct Evidence {
-  FramerStats at_open, now;
-  int baud;            // 0: not a serial line
-  bool was_streaming;  // it had been streaming before this
-  const char* step;    // what the dialogue complains of; null: nothing
+  FramerStats since, now;  // since: when the port opened, or at the newest packet
+  int baud;                // 0: not a serial line
+  bool was_streaming;      // it had been streaming before this
+  const char* step;        // what the dialogue complains of; null: nothing
 };
 
 Cause cause_of(const Evidence&);

@@ -87,6 +87,9 @@ class ScriptRunner {
   const hal::Text<192>& why() const { return why_; }  // of a failure
   bool refused() const { return refused_; }           // the failure was the device's word
 
+  // The host stalled: an answer may wait to be read.
+  void put_off(hal::Duration stalled) { due_ += stalled; }
+
   // Goes on as far as it can at `now`. `transmit(const Request&)` is called for each request.
   template <class Transmit>
   Outcome advance(D& device, hal::Time now, Transmit&& transmit) {

@@ -46,7 +46,7 @@ struct Health {
   std::uint64_t silent_frames = 0;  // intact frames that carry no measurement
   std::uint64_t undecodable = 0;    // intact frames whose content makes no sense
   std::uint64_t stale = 0;          // packets whose stamp did not advance
-  std::uint64_t unwanted = 0;       // packets while a start or stop script was being held
+  std::uint64_t unwanted = 0;       // packets while a script was held, or behind its end
   std::uint64_t faults = 0;         // ends of streaming or of an attempt to start
   std::uint64_t resets = 0;         // restarts of the device that it announced
   ClockHealth clock;

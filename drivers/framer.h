@@ -45,6 +45,10 @@ struct FramerStats {
   std::uint64_t garbage_bytes = 0;  // thrown away one by one while looking for a frame
 };
 
+// A frame that was being sent before a pause of this length and is not whole after it hides no
+// whole frame behind it. (It may be whole: a host that stalled reads its rest late.)
+inline constexpr hal::Duration kPause = std::chrono::milliseconds(100);
+
 template <Framing F>
 class StreamFramer {
  public:
@@ -52,6 +56,7 @@ class StreamFramer {
   template <class OnFrame>
   void feed(F& framing, const hal::Chunk& chunk, OnFrame&& on_frame) {
     stats_.bytes += chunk.bytes.size();
+    if (!chunk.bytes.empty() && chunk.at(0) - newest_at_ > kPause) paused_ = size_;
     for (std::size_t taken = 0; taken < chunk.bytes.size();) {
       const std::size_t old = size_;
       const std::size_t n = std::min(chunk.bytes.size() - taken, buffer_.size() - size_);
@@ -64,7 +69,13 @@ class StreamFramer {
         if (i > 0 && chunk.per_byte == hal::Duration{}) return newest_at_;  // late beats early
         return std::min(pending_at_ + chunk.per_byte * static_cast<std::int64_t>(i), newest_at_);
       };
-      scan(framing, on_frame, arrival_of, false);
+      std::size_t gone = scan(framing, on_frame, arrival_of, false);
+      while (const std::size_t hidden = paused_ > 0 ? next_whole(framing, false) : 0) {
+        skip(hidden);
+        gone += hidden;
+        const auto later = [&](std::size_t i) { return arrival_of(gone + i); };
+        gone += scan(framing, on_frame, later, false);
+      }
       taken += n;
       newest_at_ = std::max(chunk.at(taken - 1), newest_at_);
     }
@@ -76,7 +87,7 @@ class StreamFramer {
   void finish(F& framing, OnFrame&& on_frame) {
     const auto newest = [this](std::size_t) { return newest_at_; };
     scan(framing, on_frame, newest, true);
-    while (const std::size_t hidden = next_whole(framing)) {
+    while (const std::size_t hidden = next_whole(framing, true)) {
       skip(hidden);
       scan(framing, on_frame, newest, true);
     }
@@ -85,7 +96,7 @@ class StreamFramer {
   // Forgets what is pending, counted as garbage.
   void reset() {
     stats_.garbage_bytes += size_;
-    size_ = 0;
+    size_ = paused_ = 0;
     skipped_ = 0;
   }
   const FramerStats& stats() const { return stats_; }
@@ -99,8 +110,9 @@ class StreamFramer {
     return framing.measure(rest);
   }
 
+  // Returns how many bytes it took off the front.
   template <class OnFrame, class ArrivalOf>
-  void scan(F& framing, OnFrame&& on_frame, ArrivalOf&& arrival_of, bool last) {
+  std::size_t scan(F& framing, OnFrame&& on_frame, ArrivalOf&& arrival_of, bool last) {
     std::size_t pos = 0;
     while (pos < size_) {
       const Bytes rest(&buffer_[pos], size_ - pos);
@@ -120,15 +132,15 @@ class StreamFramer {
       }
     }
     if (pos < size_) pending_at_ = arrival_of(pos);
-    std::memmove(buffer_.data(), buffer_.data() + pos, size_ - pos);
-    size_ -= pos;
+    remove(pos);
+    return pos;
   }
 
   // Where the first whole frame after buffer_[0] begins; 0: there is none.
-  std::size_t next_whole(F& framing) const {
+  std::size_t next_whole(F& framing, bool last) const {
     for (std::size_t pos = 1; pos < size_; ++pos) {
       const Bytes rest(&buffer_[pos], size_ - pos);
-      const std::size_t want = measure(framing, rest, true);
+      const std::size_t want = measure(framing, rest, last);
       if (want != kNotAFrame && want <= rest.size() && framing.intact(rest.first(want))) return pos;
     }
     return 0;
@@ -137,7 +149,12 @@ class StreamFramer {
   void skip(std::size_t n) {
     stats_.garbage_bytes += n;
     skipped_ += static_cast<std::uint32_t>(n);
+    remove(n);
+  }
+
+  void remove(std::size_t n) {
     size_ -= n;
+    paused_ -= std::min(paused_, n);
     std::memmove(buffer_.data(), buffer_.data() + n, size_);
   }
 
@@ -151,6 +168,7 @@ class StreamFramer {
   // Twice, so that moving the rest to the front is rare and never needed for one frame.
   std::array<std::byte, 2 * F::kMaxFrame> buffer_;
   std::size_t size_ = 0;
+  std::size_t paused_ = 0;  // of these, how many came before the newest pause
   std::uint32_t skipped_ = 0;
   hal::Time pending_at_{};  // arrival of buffer_[0]
   hal::Time newest_at_{};   // arrival of the newest byte of all

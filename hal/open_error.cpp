@@ -2,18 +2,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "hal/unique_fd.h"
 
@@ -29,27 +29,6 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// From the files themselves: getgrgid() may ask a server, and we must not wait.
-Text<32> group_name(gid_t gid) {
-  const File file(std::fopen("/etc/group", "re"));
-  std::array<char, 4096> buffer;
-  group entry{}, *found = nullptr;
-  while (file && ::fgetgrent_r(file.get(), &entry, buffer.data(), buffer.size(), &found) == 0) {
-    if (entry.gr_gid == gid) return Text<32>::of("%s", entry.gr_name);
-  }
-  return Text<32>::of("%u", static_cast<unsigned>(gid));
-}
-
-Text<32> user_name(uid_t uid) {
-  const File file(std::fopen("/etc/passwd", "re"));
-  std::array<char, 4096> buffer;
-  passwd entry{}, *found = nullptr;
-  while (file && ::fgetpwent_r(file.get(), &entry, buffer.data(), buffer.size(), &found) == 0) {
-    if (entry.pw_uid == uid) return Text<32>::of("%s", entry.pw_name);
-  }
-  return Text<32>::of("%u", static_cast<unsigned>(uid));
-}
-
 Text<192> missing(const char* path) {
   std::array<char, 128> target{};
   if (::readlink(path, target.data(), target.size() - 1) > 0) {
@@ -61,7 +40,7 @@ Text<192> missing(const char* path) {
 Text<192> forbidden(const char* path, const char* real, int sys) {
   struct stat s {};
   if (::stat(real, &s) != 0) return Text<192>::of("%s: %s", path, std::strerror(sys));
-  const Text<32> owner = user_name(s.st_uid), group = group_name(s.st_gid);
+  const Text<32> owner = name_of("/etc/passwd", s.st_uid), group = name_of("/etc/group", s.st_gid);
   const auto mode = static_cast<unsigned>(s.st_mode & 07777u);
   if (sys == EPERM) {
     return Text<192>::of(
@@ -79,14 +58,13 @@ Text<192> forbidden(const char* path, const char* real, int sys) {
       path, owner.c_str(), group.c_str(), mode);
 }
 
-bool holds(const char* pid, const struct stat& device) {
+// Where the descriptors lead, not what is there: to ask a file on a hung mount would block.
+bool holds(const char* pid, std::string_view device) {
   const Dir fds(::opendir(Text<64>::of("/proc/%.16s/fd", pid).c_str()));
   while (const dirent* entry = fds ? ::readdir(fds.get()) : nullptr) {
-    struct stat s {};
-    if (::fstatat(::dirfd(fds.get()), entry->d_name, &s, 0) == 0 && S_ISCHR(s.st_mode) &&
-        s.st_rdev == device.st_rdev) {
-      return true;
-    }
+    std::array<char, PATH_MAX> path;
+    const ssize_t n = ::readlinkat(::dirfd(fds.get()), entry->d_name, path.data(), path.size());
+    if (n > 0 && std::string_view(path.data(), static_cast<std::size_t>(n)) == device) return true;
   }
   return false;
 }
@@ -119,13 +97,28 @@ Error explain_open_error(const char* path, const char* real, int sys) {
   }
 }
 
+Text<32> name_of(const char* file, unsigned id) {
+  const File entries(std::fopen(file, "re"));
+  std::array<char, 256> line;
+  bool begins = true;  // an entry may be longer than `line`
+  while (entries && std::fgets(line.data(), static_cast<int>(line.size()), entries.get())) {
+    const char* const colon = std::strchr(line.data(), ':');
+    const char* const second = colon ? std::strchr(colon + 1, ':') : nullptr;
+    if (begins && second && std::isdigit(static_cast<unsigned char>(second[1])) != 0 &&
+        std::strtoul(second + 1, nullptr, 10) == id) {
+      return Text<32>::of("%.*s", static_cast<int>(colon - line.data()), line.data());
+    }
+    begins = std::strchr(line.data(), '\n') != nullptr;
+  }
+  return Text<32>::of("%u", id);
+}
+
 Text<64> find_holder(const char* real) {
-  struct stat device {};
   const Dir processes(::opendir("/proc"));
-  if (::stat(real, &device) != 0 || !processes) return {};
+  if (!processes) return {};
   while (const dirent* entry = ::readdir(processes.get())) {
     const char* const pid = entry->d_name;
-    if (pid[0] < '0' || pid[0] > '9' || !holds(pid, device)) continue;
+    if (pid[0] < '0' || pid[0] > '9' || !holds(pid, real)) continue;
     std::array<char, 32> comm{};
     const UniqueFd fd(::open(Text<64>::of("/proc/%.16s/comm", pid).c_str(), O_RDONLY | O_CLOEXEC));
     const ssize_t n = fd ? ::read(fd.get(), comm.data(), comm.size() - 1) : 0;

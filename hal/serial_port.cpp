@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "hal/open_error.h"
 #include "hal/serial_tty.h"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::size_t kReadSize = 4096;  // what a tty holds
 constexpr int kBitsPerByte = 10;         // 8N1 with its start bit
-constexpr Duration kHolderValid = std::chrono::seconds(10);
 
 Error gone(const char* path, int sys) {
   return {
@@ -31,11 +31,12 @@ SerialPort::SerialPort(EventLoop& loop, SerialOptions options)
 
 Result<UniqueFd> SerialPort::open_fd() {
   const char* const path = options_.path.c_str();
+  const bool still = std::exchange(busy_, false);
   TtyPath real;
   const Status resolved = resolve_tty(path, real);
   if (!resolved) return resolved.error();
   Result<UniqueFd> fd = claim_tty(path, real.data());
-  if (!fd) return fd.error().code == Errc::busy ? busy(real.data()) : fd.error();
+  if (!fd) return fd.error().code == Errc::busy ? busy(real.data(), still) : fd.error();
   const Status configured = configure_tty(fd->get(), real.data(), options_.baud);
   if (!configured) return configured.error();
 
@@ -48,11 +49,9 @@ Result<UniqueFd> SerialPort::open_fd() {
 }
 
 // Looking through /proc takes milliseconds, and a busy port is tried again and again.
-Error SerialPort::busy(const char* real_path) {
-  if (clock().now() - holder_sought_ > kHolderValid) {
-    holder_ = find_holder(real_path);
-    holder_sought_ = clock().now();
-  }
+Error SerialPort::busy(const char* real_path, bool still) {
+  busy_ = true;
+  if (!still) holder_ = find_holder(real_path);
   return {Errc::busy, EBUSY, "serial: open",
           Text<192>::of(
               "%s: held by %s; stop that program", options_.path.c_str(),

@@ -26,11 +26,11 @@ class SerialPort final : public FdPort {
  private:
   Result<UniqueFd> open_fd() override;
   Result<Got> read_once(int fd, std::span<std::byte> buffer, Chunk& chunk) override;
-  Error busy(const char* real_path);
+  Error busy(const char* real_path, bool still);
 
   const SerialOptions options_;
   Duration per_byte_{};
-  Time holder_sought_{Duration::min() / 2};
+  bool busy_ = false;  // so the newest open() found it
   Text<64> holder_;
 };
 

@@ -17,6 +17,7 @@ struct TcpOptions {
 class TcpPort final : public FdPort {
  public:
   TcpPort(EventLoop& loop, std::string name, TcpOptions options);
+  ~TcpPort() override { TcpPort::close(); }  // connecting_ does not own what it watches
 
   void open(PortListener& listener) override;  // ends later
   void close() override;

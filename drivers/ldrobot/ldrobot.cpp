@@ -1,5 +1,6 @@
 #include "drivers/ldrobot/ldrobot.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -9,6 +10,7 @@ namespace drivers {
 namespace {
 
 constexpr double kRadPerDeg = std::numbers::pi / 180;
+constexpr unsigned kTurn = 36000;  // 0.01 deg; a full turn is 0
 constexpr unsigned kStart = 0xA0, kStop = 0xA1, kSetSpeed = 0xA2;
 
 struct Model {
@@ -23,6 +25,12 @@ constexpr std::array kModels{
     Model{"STL-26", 5000, 10, false, false},  Model{"STL-27L", 21600, 10, false, false},
     Model{"LD14", 2300, 6, true, true},       Model{"LD14P", 4000, 6, true, true},
 };
+
+// 0: as it is. Below 2 the motor would not turn.
+double asked_hz(const Options& options) {
+  const double hz = options.number("scan_hz");
+  return hz > 0 ? std::max(hz, 2.0) : 0;
+}
 
 const Model& model_of(const Options& options) {
   const auto found = std::ranges::find(kModels, options.text("model"), &Model::name);
@@ -41,8 +49,8 @@ constexpr std::array kOptions{
                .unit = "Hz",
                .fallback = "0",
                .min = 0,
-               .max = 15,
-               .help = "turns per second to ask an LD14 or LD14P for (2 to 8); 0: as it is"},
+               .max = 8,
+               .help = "turns per second to ask an LD14 or LD14P for, at least 2; 0: as it is"},
 };
 
 }  // namespace
@@ -76,7 +84,7 @@ std::span<const OptionSpec> Ldrobot::options() { return kOptions; }
 
 Figures Ldrobot::figures(const Options& options, int) {
   const Model& model = model_of(options);
-  const double asked = options.number("scan_hz");
+  const double asked = asked_hz(options);
   const double turns = model.takes_commands && asked > 0 ? asked : model.turns_hz;
   const double packets = model.beams_per_s / kBeams;
   // A motor that is slow to spin up measures more beams in a turn than the nominal speed gives.
@@ -88,7 +96,7 @@ Ldrobot::Ldrobot(const Options& options)
     : beams_per_s_(model_of(options).beams_per_s),
       takes_commands_(model_of(options).takes_commands),
       triangulates_(model_of(options).triangulates),
-      speed_(static_cast<unsigned>(std::lround(options.number("scan_hz") * 360))) {}
+      speed_(static_cast<unsigned>(std::lround(asked_hz(options) * 360))) {}
 
 void Ldrobot::restart() {
   last_angle_ = -1;
@@ -156,8 +164,8 @@ Decoded Ldrobot::decode(const Frame& frame) {
 
 Decoded Ldrobot::decode_scan(const Frame& frame) {
   const Bytes b = frame.bytes;
-  const double first = wire::u16(b, 4) * 0.01, last = wire::u16(b, 42) * 0.01;
-  if (first >= 360 || last >= 360) return Decoded::undecodable();
+  if (wire::u16(b, 4) > kTurn || wire::u16(b, 42) > kTurn) return Decoded::undecodable();
+  const double first = wire::u16(b, 4) % kTurn * 0.01, last = wire::u16(b, 42) % kTurn * 0.01;
 
   const double step = std::fmod(last - first + 360, 360) / (kBeams - 1);
   for (std::size_t i = 0; i < kBeams; ++i) {

@@ -89,13 +89,14 @@ std::span<const Step<MicrostrainMip>> MicrostrainMip::start_script() {
   using namespace std::chrono_literals;
   using D = MicrostrainMip;
   constexpr auto kGoOn = IfUnanswered::go_on;
-  static constexpr std::array<Step<D>, 8> kSteps{{
+  static constexpr std::array<Step<D>, 9> kSteps{{
       {"set to idle", &D::idle, &D::acknowledged, 250ms, 8},
       {"get device info", &D::ask_info, &D::take_info, 500ms, 3, kGoOn},
       {"get descriptors", &D::ask_descriptors, &D::take_descriptors, 500ms, 3, kGoOn},
       {"get more descriptors", &D::ask_more, &D::take_descriptors, 500ms, 3, kGoOn},
       {"get base rate", &D::ask_base_rate, &D::take_base_rate, 500ms, 3},
       {"set message format", &D::set_format, &D::take_format, 500ms, 3},
+      {"disable filter stream", &D::disable_filter, &D::heard, 250ms, 2, kGoOn},
       {"enable stream", &D::enable, &D::acknowledged, 500ms, 3},
       {"resume", &D::resume, &D::acknowledged, 500ms, 3},
   }};
@@ -128,6 +129,16 @@ bool MicrostrainMip::ask_base_rate(Request& request) {
 
 bool MicrostrainMip::enable(Request& request) {
   return say(request, kSettingsSet, 0x11, {kWrite, legacy_ ? 0x01 : kSensorSet, 1});
+}
+
+// What it was left to send before would take the line's bandwidth.
+bool MicrostrainMip::disable_filter(Request& request) {
+  return say(request, kSettingsSet, 0x11, {kWrite, legacy_ ? 0x03 : kFilterSet, 0});
+}
+
+// Not every model has a filter: a refusal is an answer.
+Reply MicrostrainMip::heard(const Frame& frame) {
+  return code_of(frame) ? Reply::done() : Reply::not_mine();
 }
 
 // All of a sample in one packet: in a second one it would be without a stamp.

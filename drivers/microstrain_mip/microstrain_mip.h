@@ -41,9 +41,11 @@ class MicrostrainMip {
   bool ask_base_rate(Request&);
   bool set_format(Request&);
   bool enable(Request&);
+  bool disable_filter(Request&);
   bool resume(Request& r) { return say(r, mip::kBaseSet, 0x06); }
 
   Reply acknowledged(const Frame&);
+  Reply heard(const Frame&);
   Reply take_info(const Frame&);
   Reply take_descriptors(const Frame&);
   Reply take_base_rate(const Frame&);

@@ -2,7 +2,7 @@
 //
 // Descriptor, 7 bytes: A5 5A | u32 {length:30, loop:2} | u8 type. A single reply is a descriptor
 // and its payload, one frame. After a loop descriptor, a frame of its own, measurements follow
-// without headers until STOP. Source: rplidar_sdk 2.1.0, section 3 of its protocol.
+// without headers until STOP. Source: Slamtec's rplidar_sdk 2.1.0.
 // Banner: "RP LIDAR System.\r\n" and two more lines (A1M8: 64 bytes).
 #pragma once
 

@@ -18,7 +18,7 @@ constexpr double kSlowest = 2.0, kFastestLd14 = 8.0, kFastest = 20.0;  // turns/
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kClockModulus = 30'000;  // ms
 
-// protocols/ldrobot.md sections 1 and 3.
+// From the development manuals of LDROBOT for each model.
 struct Type {
   std::string_view name;
   unsigned baud;

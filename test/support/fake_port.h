@@ -35,6 +35,7 @@ class FakePort final : public hal::Port {
   }
   hal::Status set_dtr(bool asserted) override {
     dtr = asserted;
+    if (refuse_dtr) return hal::Error{hal::Errc::io, 5, "fake: set DTR", {}};
     return hal::ok;
   }
   bool drained() const override { return is_drained; }
@@ -64,7 +65,7 @@ class FakePort final : public hal::Port {
   void unplug() { fault({hal::Errc::closed, 0, "fake: unplug", {}}); }
 
   int opens = 0, closes = 0;
-  bool refuse_open = false, opens_later = false, refuse_write = false;
+  bool refuse_open = false, opens_later = false, refuse_write = false, refuse_dtr = false;
   hal::Error refusal{hal::Errc::not_found, 0, "fake: open", {}};
   bool is_drained = true;
   bool dtr = true;

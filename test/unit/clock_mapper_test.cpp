@@ -276,14 +276,58 @@ TEST(ClockMapper, ASampleThatComesEarlierThanAllMovesTheLineAtOnce) {
   CHECK_TRUE(map(mapper, ns(20ms), hal::Time{1000s} + 23ms)->at == hal::Time{1000s} + 20ms);
 }
 
-TEST(ClockMapper, RestartBeginsAnewAtTheNextStamp) {
+TEST(ClockMapper, ACountBeginsAnewWithThePortAndThatIsNoEpoch) {
   ClockMapper mapper({.max_skew = kCountedSkew});
-  mapper.restart();
-  LONGS_EQUAL(0, mapper.health().epoch);
+  mapper.reopened();
   map(mapper, ns(100s), hal::Time{1000s});
-  mapper.restart();
+  mapper.reopened();
   CHECK_TRUE(map(mapper, ns(1ms), hal::Time{1005s})->at == hal::Time{1005s});
+  LONGS_EQUAL(0, mapper.health().epoch);
+}
+
+TEST(ClockMapper, AClockThatRestartedWhileThePortWasClosedIsRightAtOnce) {
+  World world(20);
+  for (const hal::Duration away : {3s, 10s, 20s}) {
+    for (int phase = 0; phase < 10; ++phase) {
+      ClockMapper mapper({.modulus = 30s, .quantum = 1ms, .period = hal::Duration(2'666'667)});
+      last_at = hal::Time::min(), last_arrival = {};
+      const auto run = [&](hal::Time from, hal::Duration length, std::int64_t device_from) {
+        for (hal::Duration d{}; d < length; d += hal::Duration(2'666'667)) {
+          const std::int64_t raw = (device_from + ns(d)) / 1'000'000 * 1'000'000 % ns(30s);
+          const auto stamp = map(mapper, raw, from + d + world.uart_noise());
+          CHECK_TRUE(stamp.has_value());
+          if (d > 1s) CHECK_TRUE(std::abs(ns(stamp->at - from - d)) < ns(50ms));
+        }
+      };
+      const hal::Duration first = 15s + phase * 3s;
+      run(world.start, first, 0);
+      mapper.reopened();
+      run(world.start + first + away, 12s, ns(200ms));
+    }
+  }
+}
+
+TEST(ClockMapper, AClockThatWentOnWhileThePortWasClosedKeepsItsModel) {
+  World world(21);
+  world.skew = 30e-6;
+  ClockMapper mapper({});
+  errors(mapper, world, 10ms, 60s, 0s);
+  const double drift = mapper.health().drift_ppm;
+  mapper.reopened();
+  const hal::Time t = world.start + 80s;
+  const auto stamp = map(mapper, world.device(t), t + 15ms);
+  CHECK_TRUE(std::abs(ns(stamp->at - t)) < ns(1ms));
+  DOUBLES_EQUAL(drift, mapper.health().drift_ppm, 1);
+  LONGS_EQUAL(0, mapper.health().epoch);
+}
+
+TEST(ClockMapper, AStepBackWhileThePortWasClosedIsAnEpochAndNotStale) {
+  ClockMapper mapper({});
+  for (int i = 0; i < 100; ++i) map(mapper, ns(i * 10ms), hal::Time{1000s} + i * 10ms);
+  mapper.reopened();
+  CHECK_TRUE(map(mapper, ns(900ms), hal::Time{1001s})->at == hal::Time{1001s});
   LONGS_EQUAL(1, mapper.health().epoch);
+  LONGS_EQUAL(0, mapper.health().stale);
 }
 
 TEST(ClockMapper, UnstampedPacketsAreStampedAtArrivalInTheirOrder) {
@@ -317,6 +361,35 @@ TEST(ClockMapper, AClockThatStaysBehindForTenSecondsIsAnEpoch) {
   }
   LONGS_EQUAL(1, mapper.health().epoch);
   CHECK_TRUE(last_arrival - last_at < 1ms);
+}
+
+TEST(ClockMapper, AStepBackOfAPartOfASecondIsMadeUpWithinTwelveSeconds) {
+  for (const hal::Duration step : {25ms, 100ms, 450ms}) {
+    World world(22);
+    ClockMapper mapper({});
+    last_at = hal::Time::min(), last_arrival = {};
+    errors(mapper, world, 10ms, 40s, 0s);
+    world.start += 40s + step;  // the first stamps after it would be stale
+    world.device_at_start += ns(40s);
+    const auto after = errors(mapper, world, 10ms, 40s, 13s);
+    CHECK_TRUE(*std::ranges::max_element(after) < 0.1e6);
+  }
+}
+
+TEST(ClockMapper, CountedTimeThatIsFarOffIsFollowedAfterTwoSeconds) {
+  for (const double skew : {0.0075, -0.0075, 0.03, -0.03}) {
+    for (const double noise : {0.0, 6e6}) {
+      World world(23);
+      world.skew = skew;
+      ClockMapper mapper({.max_skew = kCountedSkew});
+      last_at = hal::Time::min(), last_arrival = {};
+      for (hal::Time t = world.start; t < world.start + 8s; t += 5ms) {
+        const auto late = std::llround(-noise * std::log(1 - world.uniform(world.engine)));
+        const auto stamp = map(mapper, world.device(t), t + hal::Duration(late));
+        if (t > world.start + 2100ms) CHECK_TRUE(std::abs(ns(stamp->at - t)) < ns(5ms));
+      }
+    }
+  }
 }
 
 TEST(ClockMapper, TimeThatACountedClockLostIsMadeUpWithinTwoSeconds) {

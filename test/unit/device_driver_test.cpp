@@ -27,6 +27,32 @@ class Talker : public test::TinyDevice {
   static std::span<const drivers::Step<Talker>> stop_script() { return {}; }
 };
 
+// Waits long for its one answer.
+class Asker : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static std::span<const drivers::Step<Asker>> start_script() {
+    static constexpr std::array<drivers::Step<Asker>, 1> kSteps{
+        {{"patience", &Asker::say<'p'>, &Asker::answer, 5s}}};
+    return kSteps;
+  }
+  static std::span<const drivers::Step<Asker>> stop_script() { return {}; }
+};
+
+// Its motor hangs on DTR.
+class Turner : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static std::span<const drivers::Step<Turner>> start_script() { return {}; }
+  static std::span<const drivers::Step<Turner>> stop_script() {
+    static constexpr std::array<drivers::Step<Turner>, 2> kSteps{
+        {{"stop", &Turner::halt}, {"motor off", &Turner::motor_off}}};
+    return kSteps;
+  }
+  bool halt(Request& request) { return request.text("s"), true; }
+  bool motor_off(Request& request) { return request.text("o").dtr(false), true; }
+};
+
 }  // namespace
 
 TEST_GROUP(DeviceDriver) {
@@ -50,7 +76,11 @@ TEST_GROUP(DeviceDriver) {
     driver = make_driver<D>(options, std::move(setup));
   }
   void deliver(const std::vector<std::byte>& bytes) { port->deliver(bytes); }
-  void tick(hal::Duration d) { driver->tick(clock.advance(d)); }
+  void tick(hal::Duration d) {
+    for (; d > 100ms; d -= 100ms) driver->tick(clock.advance(100ms));
+    driver->tick(clock.advance(d));
+  }
+  void stall(hal::Duration d) { driver->tick(clock.advance(d)); }
   void run(hal::Duration d) {
     for (const hal::Time end = clock.now() + d; clock.now() < end;) tick(10ms);
   }
@@ -207,6 +237,30 @@ TEST(DeviceDriver, SilenceIsToldThenEndsTheConnection) {
   is(State::backoff);
 }
 
+TEST(DeviceDriver, WhatComesInsteadOfMeasurementsIsNamed) {
+  const auto instead = [this](const std::vector<std::byte>& bytes) {
+    build(115200);
+    stream();
+    for (int i = 0; i < 10; ++i) deliver(bytes), tick(10ms);
+    is(State::silent);
+  };
+  instead(hex("01 02 03 04"));
+  why_is(Cause::mismatch,
+         "40 bytes at 115200 baud but no frame: another device, protocol or baud rate?");
+  instead(hex("AA 02 01 01 00"));
+  why_is(Cause::bad_checksums,
+         "10 frames damaged, 0 good at 115200 baud: baud rate, cable or supply voltage?");
+  instead(tiny({'q'}));
+  why_is(Cause::no_packets, "10 frames but no measurement in them: wrong mode or model?");
+}
+
+TEST(DeviceDriver, ADeviceThatStoppedWithinAFrameFellSilent) {
+  stream();
+  deliver(hex("AA 05 01"));
+  run(100ms);
+  why_is(Cause::no_bytes, "it fell silent while the port stayed open: power or cable?");
+}
+
 TEST(DeviceDriver, DataEndSilenceAndItsCause) {
   stream();
   run(200ms);
@@ -214,6 +268,23 @@ TEST(DeviceDriver, DataEndSilenceAndItsCause) {
   sample();
   is(State::streaming);
   why_is(Cause::none, "");
+}
+
+TEST(DeviceDriver, AStalledHostReadsBeforeItJudges) {
+  driver->start(clock.now());
+  stall(900ms);
+  is(State::starting);
+  CHECK_TRUE(port->written == hex("67"));
+  deliver(tiny({'a'}));
+  tick(50ms);
+  sample();
+  stall(2s);
+  is(State::streaming);
+  sample();
+  tick(99ms);
+  is(State::streaming);
+  tick(1ms);
+  is(State::silent);
 }
 
 TEST(DeviceDriver, FramesWithoutAMeasurementDoNotEndSilence) {
@@ -244,6 +315,7 @@ TEST(DeviceDriver, UnpluggingIsNoticedAtOnceAndTheDialogueHeldAgain) {
   CHECK_TRUE(port->written == hex("67 67"));
   deliver(tiny({'a'}));
   tick(50ms);
+  stamp += 150;
   sample();
   is(State::streaming);
   LONGS_EQUAL(1, health().faults);
@@ -327,8 +399,7 @@ TEST(DeviceDriver, WithoutABaudRateNoneIsNamed) {
   build(0);
   driver->start(clock.now());
   run(400ms);
-  why_is(Cause::no_bytes,
-         "no answer to 'go' (2 tries of 200 ms); no byte: power, cable, RX and TX swapped?");
+  why_is(Cause::no_bytes, "no answer to 'go' (2 tries of 200 ms); no byte: power, cable, address?");
 }
 
 TEST(DeviceDriver, SaysAfterASecondOfStartingWhatIsMissing) {
@@ -339,6 +410,37 @@ TEST(DeviceDriver, SaysAfterASecondOfStartingWhatIsMissing) {
   why_is(Cause::none, "");
   tick(10ms);
   why_is(Cause::no_packets, "1 frames but no measurement in them: wrong mode or model?");
+}
+
+TEST(DeviceDriver, ALongDialogueTellsWhichStepItWaitsFor) {
+  build<Asker>(115200);
+  driver->start(clock.now());
+  for (int i = 0; i < 101; ++i) deliver(tiny({'q'})), tick(10ms);
+  is(State::starting);
+  why_is(Cause::no_answer, "waiting for 'patience'");
+  deliver(hex("01 02 03"));
+  tick(10ms);
+  is(State::starting);
+}
+
+TEST(DeviceDriver, DataBehindTheLastAnswerOfAChunkAreWanted) {
+  build<Asker>(115200);
+  driver->start(clock.now());
+  deliver(joined(tiny({'a'}), tiny({'m', 1})));
+  is(State::streaming);
+  LONGS_EQUAL(1, health().packets);
+  books_balance();
+}
+
+TEST(DeviceDriver, NothingIsWantedBehindARefusal) {
+  build<Asker>(115200);
+  driver->start(clock.now());
+  deliver(joined(joined(tiny({'n'}), tiny({'m', 1})), tiny({'b'})));
+  is(State::backoff);
+  why_is(Cause::refused, "the device refused 'patience': not today");
+  LONGS_EQUAL(1, health().unwanted);
+  LONGS_EQUAL(0, health().resets);
+  books_balance();
 }
 
 TEST(DeviceDriver, AMismatchIsGivenUpAfterASecond) {
@@ -374,6 +476,23 @@ TEST(DeviceDriver, StopEndsWithin400MsWhateverTheDeviceDoes) {
   tick(10ms);
   CHECK_TRUE(driver->stopped());
   books_balance();
+}
+
+TEST(DeviceDriver, ARefusedWriteDoesNotKeepTheMotorOn) {
+  build<Turner>(115200);
+  driver->start(clock.now());
+  port->refuse_write = true;
+  driver->stop(clock.now());
+  CHECK_FALSE(port->dtr);
+  CHECK_TRUE(driver->stopped());
+}
+
+TEST(DeviceDriver, ARefusedLineDoesNotKeepBytesBack) {
+  build<Turner>(115200);
+  driver->start(clock.now());
+  port->refuse_dtr = true;
+  driver->stop(clock.now());
+  CHECK_TRUE(port->written == hex("73 6F"));
 }
 
 TEST(DeviceDriver, StopOfAPortThatDoesNotOpenIsDoneAtOnce) {

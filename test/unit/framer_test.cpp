@@ -177,6 +177,36 @@ TEST(StreamFramer, ArrivalsNeverGoBackHoweverTheStreamIsRead) {
   }
 }
 
+TEST(StreamFramer, AFrameThatStoppedArrivingHidesNoneThatComesLater) {
+  feed(joined(tiny({'m'}), hex("AA 0D 01")), hal::Time{1000s});
+  feed(tiny({'a'}), hal::Time{1000s} + 101ms, 1us);
+  LONGS_EQUAL(2, frames.size());
+  CHECK_TRUE(frames[1].bytes == tiny({'a'}));
+  LONGS_EQUAL(3, frames[1].skipped);
+  CHECK_TRUE(frames[1].first_at == hal::Time{1000s} + 101ms - 3us);
+  LONGS_EQUAL(3, framer.stats().garbage_bytes);
+  LONGS_EQUAL(0, framer.pending());
+  books_balance();
+}
+
+TEST(StreamFramer, NorOneThatComesInTwoReads) {
+  feed(hex("AA 0D 01 AA"), hal::Time{1000s});
+  feed(hex("AA 01"), hal::Time{1000s} + 200ms);
+  LONGS_EQUAL(0, frames.size());
+  feed(hex("61 0C"), hal::Time{1000s} + 201ms);
+  LONGS_EQUAL(1, frames.size());
+  CHECK_TRUE(frames[0].bytes == tiny({'a'}));
+  books_balance();
+}
+
+TEST(StreamFramer, AFrameWhoseRestIsReadLateIsWhole) {
+  const Octets outer = tiny({'m', 0xAA, 0x01, 0x61, 0x0C, 7});  // a whole frame in its payload
+  feed({outer.begin(), outer.begin() + 2}, hal::Time{1000s});
+  feed({outer.begin() + 2, outer.end()}, hal::Time{1005s});
+  LONGS_EQUAL(1, frames.size());
+  CHECK_TRUE(frames[0].bytes == outer);
+}
+
 TEST(StreamFramer, ResetForgetsWhatIsPendingAndCountsIt) {
   feed(hex("01 AA 05 01"));
   LONGS_EQUAL(3, framer.pending());

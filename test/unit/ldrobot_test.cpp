@@ -183,10 +183,27 @@ TEST(Ldrobot, TheFirstPacketAfterOpeningStartsNoTurn) {
 }
 
 TEST(Ldrobot, AnAngleBeyondTheTurnMakesNoSense) {
-  feed(scan(36000, 100, 1000, 1));
+  feed(scan(36001, 100, 1000, 1));
   feed(scan(100, 40000, 1000, 1));
   LONGS_EQUAL(0, log.slices.size());
   LONGS_EQUAL(2, decoder->stats().undecodable);
+}
+
+TEST(Ldrobot, AFullTurnIsZero) {
+  feed(scan(34900, 36000, 1000, 1));
+  feed(scan(36000, 1100, 1000, 4));
+  DOUBLES_EQUAL(-360, degrees(beams(0)[11]), 1e-3);
+  DOUBLES_EQUAL(0, degrees(beams(1)[0]), 1e-3);
+  CHECK_TRUE(log.slices.at(0).starts_turn);
+  CHECK_FALSE(log.slices.at(1).starts_turn);
+}
+
+TEST(Ldrobot, ASpeedAtWhichNothingTurnsIsNotAskedFor) {
+  model("LD14P", "1");
+  const Octets one = written_at_start_and_stop();
+  model("LD14P", "2");
+  CHECK_TRUE(one == written_at_start_and_stop());
+  CHECK_FALSE(static_cast<bool>(options.set("scan_hz", "15")));
 }
 
 TEST(Ldrobot, TheStampGoesOnOverItsWrap) {

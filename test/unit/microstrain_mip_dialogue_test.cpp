@@ -64,6 +64,7 @@ TEST(MicrostrainMipDialogue, TheRequestsAreThoseOfTheProtocolByteForByte) {
       hex("75 65 01 02 02 04 E3 C9"),
       hex("75 65 0C 03 03 0E 80 7A 7E"),
       hex("75 65 0C 0E 0E 0F 01 80 03 04 00 0A 05 00 0A D5 00 0A 91 EB"),
+      packet(0x0C, hex("05 11 01 82 00")),
       hex("75 65 0C 05 05 11 01 80 01 83 18"),
       hex("75 65 01 02 02 06 E5 CB"),
   };
@@ -82,6 +83,7 @@ TEST(MicrostrainMipDialogue, AGx5IsSpokenToInItsOwnShape) {
   start();
   CHECK_TRUE(wrote(hex("75 65 0C 02 02 06 F0 F7")));
   CHECK_TRUE(wrote(hex("75 65 0C 0D 0D 08 01 03 04 00 0A 05 00 0A 12 00 0A 45 A1")));
+  CHECK_TRUE(wrote(packet(0x0C, hex("05 11 01 03 00"))));
   CHECK_TRUE(wrote(hex("75 65 0C 05 05 11 01 01 01 04 1A")));
   CHECK_TRUE(wrote(hex("75 65 01 02 02 06 E5 CB")));
   CHECK_FALSE(wrote(hex("75 65 0C 03 03 0E 80 7A 7E")));

@@ -62,3 +62,12 @@ TEST(OpenError, FindsTheProcessThatHoldsADevice) {
 TEST(OpenError, FindsNoHolderOfAFreeDevice) {
   STRCMP_EQUAL("", hal::find_holder("/dev/lidard_no_such_port").c_str());
 }
+
+TEST(OpenError, ALongEntryHidesNoOtherOne) {
+  std::ofstream(path) << "many:x:7:" << std::string(9000, 'a')
+                      << ":b:20:\nempty::8:\nlast:x:20:me\n";
+  STRCMP_EQUAL("many", hal::name_of(path.c_str(), 7).c_str());
+  STRCMP_EQUAL("empty", hal::name_of(path.c_str(), 8).c_str());
+  STRCMP_EQUAL("last", hal::name_of(path.c_str(), 20).c_str());
+  STRCMP_EQUAL("21", hal::name_of(path.c_str(), 21).c_str());
+}
