@@ -175,7 +175,8 @@ Decoded Ldrobot::decode_scan(const Frame& frame) {
     beams_[i] = {static_cast<float>(-angle * kRadPerDeg),  // the device turns clockwise
                  static_cast<float>(mm) * 1e-3f, static_cast<float>(wire::u8(b, at + 2))};
   }
-  const bool starts_turn = first < last_angle_ || last < first;
+  // A frame that comes again is no turn.
+  const bool starts_turn = first < last_angle_ - 180 || last < first;
   last_angle_ = last;
 
   // The packet is sent, and stamped, when its last beam has been measured.

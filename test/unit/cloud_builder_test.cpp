@@ -263,7 +263,7 @@ TEST(CloudBuilder, ATurnBeyondItsCapacityIsCutWithoutLoss) {
   {
     CloudBuilder builder(options(), small);
     add(builder, {0, 1, 2, 3, 4, 5}, true);
-    add(builder, {10, 11, 12, 13, 14});
+    add(builder, {10, 11, 12, 13, 300});
     add(builder, {0}, true);
     LONGS_EQUAL(3, clouds.size());
     LONGS_EQUAL(4, clouds[0]->points.size());

@@ -135,7 +135,9 @@ TEST(Stack, ALaserScanHasAsManyReturnsAsTheTruth) {
       }
       const double sweep = std::abs(scan->angle_max - scan->angle_min);
       const double step = std::abs(scan->angle_increment);
-      if (k > 1) DOUBLES_EQUAL(2 * std::numbers::pi, sweep + step, 3 * step);
+      // Some formats of the RPLIDAR correct the angles by up to 7.5 degrees.
+      const double tolerance = i == kRear ? 3 * step : 0.15;
+      if (k > 1) DOUBLES_EQUAL(2 * std::numbers::pi, sweep + step, tolerance);
       CHECK_TRUE(returns <= cloud->points.size());
       CHECK_TRUE(returns >= cloud->points.size() * 99 / 100);
       CHECK_TRUE(scan->header.unix_ns < cloud->header.unix_ns);
