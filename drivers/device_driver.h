@@ -54,7 +54,7 @@ class DeviceDriver final : public Driver {
   void tick(hal::Time now) override {
     const hal::Duration gap = now - std::exchange(last_tick_, now);
     if (health_.state == State::backoff && now >= deadline_) return raise(Event::go, now);
-    if (gap > kStalled) put_off(gap);
+    if (gap > kStalled && health_.state != State::stopping) put_off(gap);
     if (all_open()) run_script(now);
     if (health_.state == State::starting && all_open() && now >= opened_ + kDiagnoseAfter) {
       diagnose_start();
