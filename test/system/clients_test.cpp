@@ -103,6 +103,7 @@ TEST(SystemMemory, IsSmallAndFlat) {
   const double cpu = bench.daemon->cpu_seconds();
   stream.read_for(Seconds(20));
   const long end = bench.daemon->memory_kib("VmRSS");
+  CHECK_TRUE(begin > 0 && end > 0);  // it lived to the end
   test::figure("CPU", (bench.daemon->cpu_seconds() - cpu) / 20 * 100, 20, "%");
   test::figure("VmRSS", static_cast<double>(end) / 1024, 10, "MiB");
   test::note("RssAnon %ld KiB, VmHWM %ld KiB", bench.daemon->memory_kib("RssAnon"),
