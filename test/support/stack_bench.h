@@ -13,6 +13,7 @@
 #include "test/sim/faults.h"
 #include "test/support/allocation_counter.h"
 #include "test/support/manual_clock.h"
+#include "test/support/places.h"
 #include "test/support/sim_port.h"
 
 namespace test {
@@ -36,7 +37,7 @@ struct SimSensor {
 
 // The four sensors of the demo: front, rear, side (UDP) and imu.
 inline config::Stack demo_stack() {
-  auto loaded = config::load(LIDARD_SOURCE "/config/examples/demo.yaml");
+  auto loaded = config::load(test::in_source("config/examples/demo.yaml"));
   return std::get<config::Stack>(std::move(loaded));
 }
 

@@ -1,3 +1,4 @@
+#include "test/support/places.h"
 #include "test/system/bench.h"
 
 #include <netinet/in.h>
@@ -79,7 +80,7 @@ Ran Bench::lidard_fails(const std::string& config) {
 }
 
 DemoBench::DemoBench(const std::string& head) : udp_port_(free_udp_port()) {
-  std::string text = read_file(LIDARD_SOURCE "/config/examples/demo.yaml");
+  std::string text = read_file(in_source("config/examples/demo.yaml"));
   replace_all(text, "/tmp/lidard-demo", path());
   replace_all(text, "127.0.0.1:8089", "127.0.0.1:" + std::to_string(udp_port_));
   config = file("demo.yaml");

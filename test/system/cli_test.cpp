@@ -1,5 +1,6 @@
 // What the command lines answer before anything is opened.
 #include "test/support/harness.h"
+#include "test/support/places.h"
 #include "test/system/bench.h"
 
 using test::contains;
@@ -87,13 +88,13 @@ TEST(SystemCommands, EveryExampleIsValidAndTheListOfKeysIsAnExample) {
   for (const char* const example :
        {"demo", "every_key", "lidar_imu", "network_lidar", "one_lidar"}) {
     const Ran ran = bench.lidarctl(
-        {"check", LIDARD_SOURCE "/config/examples/" + std::string(example) + ".yaml"});
+        {"check", test::in_source("config/examples/" + std::string(example) + ".yaml")});
     LONGS_EQUAL_TEXT(0, ran.status, ran.err.c_str());
     CHECK_TEXT(contains(ran.out, "KiB") || contains(ran.out, "MiB"), ran.out.c_str());
   }
   const Ran keys = bench.lidarctl({"check", "--keys"});
   LONGS_EQUAL(0, keys.status);
-  STRCMP_EQUAL(test::read_file(LIDARD_SOURCE "/config/examples/every_key.yaml").c_str(),
+  STRCMP_EQUAL(test::read_file(test::in_source("config/examples/every_key.yaml")).c_str(),
                keys.out.c_str());
 }
 

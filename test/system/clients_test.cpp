@@ -19,16 +19,6 @@ TEST_GROUP(SystemClients) {
 };
 
 TEST(SystemClients, ASlowOneIsToldWhatItLostAndTheOtherGetsAll) {
-  // Smallest buffers, so that they are full soon.
-  bench.daemon->signal(SIGTERM);
-  LONGS_EQUAL(0, bench.daemon->wait().value_or(-1));
-  std::string text = test::read_file(bench.config);
-  const std::string path = bench.socket();
-  const std::size_t at = text.find(path);
-  text.insert(at + path.size(), ", client_buffer_kib: 256");
-  test::write_file(bench.config, text);
-  bench.start_daemon();
-
   const long before = bench.daemon->memory_kib("VmRSS");
   StreamReader slow(bench.socket()), quick(bench.socket());
   slow.read_until([&] { return slow.topic("/rear/points").messages > 0; });

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "test/support/harness.h"
+#include "test/support/places.h"
 #include "test/system/bench.h"
 #include "test/system/json.h"
 
@@ -54,11 +55,11 @@ TEST_GROUP(SystemDecode) {
   double stat(const char* key) const { return stats()[key].number(); }
 
   bool has_captures(const std::string& file) const {
-    if (std::ifstream(LIDARD_CAPTURES "/" + file)) return true;
+    if (std::ifstream(test::in_captures(file))) return true;
     test::note("no captures: skipped");
     return false;
   }
-  std::string capture(const std::string& file) const { return LIDARD_CAPTURES "/" + file; }
+  std::string capture(const std::string& file) const { return test::in_captures(file); }
 
   // Every scan and sample has exactly the members of the contract.
   void check_members() const {

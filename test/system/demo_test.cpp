@@ -8,6 +8,7 @@
 
 #include "hal/unix_socket.h"
 #include "test/support/harness.h"
+#include "test/support/places.h"
 #include "test/system/bench.h"
 #include "test/system/json.h"
 
@@ -26,7 +27,7 @@ TEST_GROUP(SystemDemo) {
 
   // With a reader that is not ours. `mode`: --stream when the file may end anywhere.
   void check_with_node(const std::string& file, const std::string& mode = "") {
-    const Ran ran = test::run({"/bin/sh", LIDARD_SOURCE "/test/interop/read.sh", LIDARD_NODE_DIR,
+    const Ran ran = test::run({"/bin/sh", test::in_source("test/interop/read.sh"), LIDARD_NODE_DIR,
                                mode.empty() ? file : mode, file},
                               bench.file("node"), {}, Seconds(45));
     if (ran.status == 77) return test::note("%s", ran.out.c_str());

@@ -7,6 +7,7 @@
 
 #include "config/plan.h"
 #include "test/support/harness.h"
+#include "test/support/places.h"
 
 namespace {
 
@@ -120,7 +121,7 @@ TEST(ConfigLoad, ANetworkPortHasNoBaudRate) {
 
 TEST(ConfigLoad, TheTextOfAFileIsGivenAsItWasRead) {
   std::string text = "before";
-  const std::string path = std::string(LIDARD_SOURCE) + "/config/examples/one_lidar.yaml";
+  const std::string path = test::in_source("config/examples/one_lidar.yaml");
   CHECK(std::holds_alternative<config::Stack>(config::load(path, text)));
   const config::Loaded again = config::load_text(text, path);
   CHECK(std::holds_alternative<config::Stack>(again));

@@ -9,13 +9,14 @@
 #include "config/values.h"
 #include "config/wording.h"
 #include "test/support/harness.h"
+#include "test/support/places.h"
 
 namespace {
 
 // Set it, run the tests and look at the difference, after a table of keys or options has changed.
 constexpr const char* kRegenerate = "LIDARD_REGENERATE";
 
-std::string path(const char* name) { return std::string(LIDARD_SOURCE) + "/config/" + name; }
+std::string path(const char* name) { return test::in_source(std::string("config/") + name); }
 
 std::string content(const std::string& file) {
   std::ifstream in(file, std::ios::binary);

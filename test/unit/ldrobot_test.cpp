@@ -16,6 +16,7 @@
 #include "test/support/hex.h"
 #include "test/support/manual_clock.h"
 #include "test/support/packet_log.h"
+#include "test/support/places.h"
 
 using namespace drivers;
 using namespace std::chrono_literals;
@@ -310,7 +311,7 @@ TEST(Ldrobot, DecodingAllocatesNothing) {
 }
 
 TEST(Ldrobot, DecodesTheCapturedFrameAsExpected) {
-  const std::string name = LIDARD_CAPTURES "/ldrobot/manual_frame";
+  const std::string name = test::in_captures("ldrobot/manual_frame");
   std::ifstream file(name + ".hex"), json(name + ".expected.json");
   if (!file || !json) {
     UT_PRINT("no captures: skipped");

@@ -7,6 +7,7 @@
 #include "drivers/microstrain_mip/microstrain_mip.h"
 #include "test/support/harness.h"
 #include "test/support/packet_log.h"
+#include "test/support/places.h"
 
 using namespace drivers;
 using namespace std::chrono_literals;
@@ -54,7 +55,7 @@ void scaled_equal(const std::optional<ImuSample::Vector>& expected, double unit,
 }  // namespace
 
 TEST(MicrostrainMipCapture, DecodesARecordingAsTheVendorDoes) {
-  const std::string name = LIDARD_CAPTURES "/microstrain-mip/mip_first400";
+  const std::string name = test::in_captures("microstrain-mip/mip_first400");
   std::ifstream file(name + ".bin", std::ios::binary), text(name + ".expected_vendor.txt");
   if (!file || !text) {
     UT_PRINT("no captures: skipped");

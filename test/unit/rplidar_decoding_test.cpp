@@ -8,6 +8,7 @@
 #include "test/support/framing_properties.h"
 #include "test/support/harness.h"
 #include "test/support/manual_clock.h"
+#include "test/support/places.h"
 #include "test/support/rplidar_frames.h"
 
 using namespace std::chrono_literals;
@@ -334,7 +335,7 @@ TEST(RplidarDecoding, SteadyStateAllocatesNothing) {
 }
 
 TEST(RplidarDecoding, RealExpressCapsulesGiveTheirExpectedPoints) {
-  const std::string folder = std::string(LIDARD_CAPTURES) + "/rplidar/express_0x82_5capsules";
+  const std::string folder = test::in_captures("rplidar/express_0x82_5capsules");
   std::ifstream bytes(folder + ".bin", std::ios::binary), points(folder + ".expected.csv");
   if (!bytes || !points) {
     UT_PRINT("skipped: captures/rplidar is not there");

@@ -9,6 +9,7 @@
 #include "test/sim/room.h"
 #include "test/sim/wire.h"
 #include "test/support/harness.h"
+#include "test/support/places.h"
 #include "test/unit/sim_fixture.h"
 
 using sim_test::Bench;
@@ -352,7 +353,7 @@ TEST(SimMicrostrainMip, TheFilterSetCarriesItsValidityFlag) {
 }
 
 TEST(SimMicrostrainMip, ARealRecordingIsTakenApartAndPutTogetherUnchanged) {
-  std::FILE* const file = std::fopen(LIDARD_CAPTURES "/microstrain-mip/mip_first400.bin", "rb");
+  std::FILE* const file = std::fopen(test::in_captures("microstrain-mip/mip_first400.bin").c_str(), "rb");
   if (file == nullptr) {
     std::puts("skipped: no captures/microstrain-mip");
     return;
