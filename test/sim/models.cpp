@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "test/sim/ldrobot.h"
+#include "test/sim/lslidar_m10.h"
 #include "test/sim/microstrain_mip.h"
 #include "test/sim/rplidar_model.h"
 
@@ -13,6 +14,8 @@ std::span<const ModelRow> table() {
   static const ModelRow rows[] = {
       {"ldrobot", "LDROBOT LD06, LD19, STL and LD14 lidars", false, ldrobot::options(),
        ldrobot::make},
+      {"lslidar_m10", "LSLIDAR N10, L10 and M10 lidars", false, lslidar_m10::options(),
+       lslidar_m10::make},
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
