@@ -2,16 +2,30 @@
 
 #include <algorithm>
 
+#include "test/sim/bluesea.h"
+#include "test/sim/camsense_x1.h"
+#include "test/sim/coin_d4.h"
+#include "test/sim/delta2.h"
+#include "test/sim/hlds_lds01.h"
 #include "test/sim/ldrobot.h"
 #include "test/sim/lslidar_m10.h"
 #include "test/sim/microstrain_mip.h"
 #include "test/sim/rplidar_model.h"
+#include "test/sim/xv11.h"
 
 namespace sim {
 namespace {
 
 std::span<const ModelRow> table() {
   static const ModelRow rows[] = {
+      {"bluesea", "Bluesea (LanHai) lidars on a serial line", false, bluesea::options(),
+       bluesea::make},
+      {"camsense_x1", "Camsense X1 lidar", false, camsense_x1::options(), camsense_x1::make},
+      {"coin_d4", "COIN-D4 lidar", false, coin_d4::options(), coin_d4::make},
+      {"delta2", "3irobotix Delta-2 lidars, Xiaomi LDS08RR", false, delta2::options(),
+       delta2::make},
+      {"hlds_lds01", "Hitachi-LG HLS-LFCD2 (LDS-01) lidar", false, hlds_lds01::options(),
+       hlds_lds01::make},
       {"ldrobot", "LDROBOT LD06, LD19, STL and LD14 lidars", false, ldrobot::options(),
        ldrobot::make},
       {"lslidar_m10", "LSLIDAR N10, L10 and M10 lidars", false, lslidar_m10::options(),
@@ -19,6 +33,8 @@ std::span<const ModelRow> table() {
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
+      {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
+       xv11::make},
   };
   return rows;
 }
