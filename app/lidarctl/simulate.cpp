@@ -1,5 +1,7 @@
 // lidarctl simulate: plays a device that answers the real dialogue.
 #include "app/lidarctl/commands.h"
+#include "test/sim/arrival.h"
+#include "test/sim/faults.h"
 #include "test/sim/models.h"
 #include "test/sim/runner.h"
 
@@ -17,6 +19,32 @@ std::string list_of_models() {
       text += "\n";
     }
   }
+  return text;
+}
+
+std::string number(double value) {
+  hal::Text<32> text;
+  text.print("%g", value);
+  return text.c_str();
+}
+
+std::string list_of_faults() {
+  std::string text = "Faults, KIND[=VALUE][@START[+DURATION]][%PERCENT]; seconds from the start:\n";
+  for (const sim::FaultRow& row : sim::fault_kinds()) {
+    text += "  " + std::string(row.name) + ": " + std::string(row.effect);
+    if (!row.value_means.empty())
+      text += "; VALUE: " + std::string(row.value_means) + " (default " + number(row.value) + ")";
+    if (row.percent < 100) text += "; " + number(row.percent) + " % of the frames";
+    if (row.duration_s == 1) text += "; 1 s long";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string list_of_arrivals() {
+  std::string text = "Arrivals, how the host gets the bytes:\n";
+  for (const sim::ArrivalRow& row : sim::arrivals())
+    text += "  " + std::string(row.name) + ": " + std::string(row.help) + "\n";
   return text;
 }
 
@@ -42,16 +70,18 @@ void add_simulate(CLI::App& root) {
                       "turns or samples per second; 0: the model's own");
   command->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
   command
-      ->add_option(
-          "--fault", options->faults,
-          "what goes wrong: off, stuck, garbage, wrong, slow, delayed, intermittent, drop, "
-          "duplicate, reorder, truncate, split, bitflip, reset, wrap, drift, jitter, jump, "
-          "stall, baud, unplug")
+      ->add_option("--fault", options->faults,
+                   "what goes wrong, see below; may be given many times")
       ->type_name("KIND[=VALUE][@START[+DURATION]][%PERCENT]")
       ->allow_extra_args(false);
+  command
+      ->add_option("--arrival", options->arrival,
+                   "delays of adapters, schedulers and radio, see below; without it only the real "
+                   "ones of this machine")
+      ->type_name("KIND");
   command->add_option("--truth", options->truth, "file for what was really measured, and when");
   command->add_option("--for", options->for_s, "seconds; 0: until a signal");
-  command->footer(list_of_models());
+  command->footer(list_of_models() + list_of_faults() + list_of_arrivals());
   command->callback([options, settings] {
     for (const std::string& setting : *settings) {
       const auto [key, value] = key_value(setting);

@@ -1,10 +1,17 @@
 #include "test/sim/fault_injector.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <utility>
+
+#include "test/sim/room.h"
 
 namespace sim {
 namespace {
+
+constexpr double kWanderPeriod = 300.0;                         // s
+constexpr hal::Duration kWanderStep = std::chrono::seconds(1);  // the drift is constant in between
 
 hal::Duration milliseconds(double value) { return hal::from_seconds(value * 1e-3); }
 
@@ -37,6 +44,8 @@ hal::Time FaultInjector::next_change(hal::Time after) const {
     const Fault window = with_true_window(fault);
     const hal::Time start = start_of(window);
     if (start > after) next = std::min(next, start);
+    if (fault.kind == FaultKind::wander && window.holds(after - ready_))
+      next = std::min(next, after + kWanderStep - (after - start) % kWanderStep);
     if (window.duration >= kNever - start) continue;
     if (start + window.duration > after) next = std::min(next, start + window.duration);
   }
@@ -51,8 +60,12 @@ bool FaultInjector::is_powered(hal::Time t) const {
 bool FaultInjector::is_plugged(hal::Time t) const { return first(FaultKind::unplug, t) == nullptr; }
 
 double FaultInjector::drift_ppm(hal::Time t) const {
-  const Fault* const fault = first(FaultKind::drift, t);
-  return fault == nullptr ? 0.0 : fault->value;
+  const Fault* const drift = first(FaultKind::drift, t);
+  const Fault* const wander = first(FaultKind::wander, t);
+  double ppm = drift == nullptr ? 0.0 : drift->value;
+  if (wander != nullptr)
+    ppm += wander->value * std::sin(kTurn * hal::to_seconds(t - start_of(*wander)) / kWanderPeriod);
+  return ppm;
 }
 
 hal::Duration FaultInjector::jitter(hal::Time t) const {

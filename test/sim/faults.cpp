@@ -42,6 +42,8 @@ constexpr FaultRow kKinds[] = {
      "at START the clock is VALUE before its wrap"},
     {FaultKind::drift, "drift", "clock", "ppm", 200, -100'000, 100'000, kForEver, 100,
      "the device's crystal is fast; negative: slow"},
+    {FaultKind::wander, "wander", "clock", "ppm", 8, 0, 1000, kForEver, 100,
+     "its drift swings by VALUE within 5 minutes"},
     {FaultKind::jitter, "jitter", "clock", "half width, ms", 1, 0, 1e5, kForEver, 100,
      "each stamp is off by up to VALUE, uniform"},
     {FaultKind::jump, "jump", "clock", "step, s", 100, -1e9, 1e9, kForEver, 100,

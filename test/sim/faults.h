@@ -32,6 +32,7 @@ enum class FaultKind : std::uint8_t {
   reset,
   wrap,
   drift,
+  wander,
   jitter,
   jump,
   stall,

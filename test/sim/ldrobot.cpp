@@ -78,6 +78,7 @@ class Model final : public DeviceModel {
   Model(const Type& type, const ModelInputs& inputs)
       : type_(type),
         clock_(inputs.clock),
+        random_(inputs.seed),
         nominal_turns_per_s_(inputs.rate_hz > 0.0 ? inputs.rate_hz : type.turns_per_s),
         runs_at_power_up_(inputs.settings.on("running")) {}
 
@@ -125,6 +126,8 @@ class Model final : public DeviceModel {
                                                              static_cast<double>(i) * beam_ns()));
   }
   hal::Time packet_end() const { return beam_time(kBeams - 1); }
+  // Of the light that comes back; without it no turn would differ from the one before.
+  std::uint64_t noise() { return random_.below(3); }
   double step_degrees() const { return 360.0 * turns_per_s_ / type_.beams_per_s; }
 
   void take_command(hal::Time now, Output& out) {
@@ -193,7 +196,7 @@ class Model final : public DeviceModel {
       const double mm = measure(angle_ + step_degrees() * static_cast<double>(i), true_angle);
       put_le(frame, static_cast<std::uint64_t>(mm), 2);
       // Light without a distance does occur (section 2).
-      put8(frame, mm > 0.0 ? static_cast<std::uint64_t>(250.0 - mm / 40.0) : 40U);
+      put8(frame, mm > 0.0 ? static_cast<std::uint64_t>(250.0 - mm / 40.0) + noise() : 40U);
       const double ccw = radians(-true_angle);
       truth.beams.push_back({beam_time(i), ccw, mm > 0.0 ? Room::range(ccw) : 0.0});
     }
@@ -208,6 +211,7 @@ class Model final : public DeviceModel {
 
   const Type& type_;
   DeviceClock& clock_;
+  Random random_;
   double nominal_turns_per_s_;
   bool runs_at_power_up_;
   bool running_ = false;

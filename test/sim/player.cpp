@@ -26,6 +26,14 @@ hal::Error impossible(const char* text) {
   return error;
 }
 
+hal::Error misplaced(const ArrivalRow& row) {
+  hal::Error error{hal::Errc::bad_config, 0, "simulate: --arrival", {}};
+  error.detail.print("%s is how %s bring data; here is %s", row.name.data(),
+                     row.is_serial ? "serial ports" : "networks",
+                     row.is_serial ? "a network" : "a serial port");
+  return error;
+}
+
 }  // namespace
 
 hal::Result<std::unique_ptr<Player>> Player::make(const PlayerInputs& inputs, hal::Time ready) {
@@ -41,12 +49,15 @@ hal::Result<std::unique_ptr<Player>> Player::make(const PlayerInputs& inputs, ha
     if (fault.kind == FaultKind::baud && !inputs.is_serial)
       return impossible("baud: only a serial port (--pty) has a baud rate");
   }
+  const ArrivalRow& arrival = arrivals()[static_cast<std::size_t>(inputs.arrival)];
+  if (!(inputs.is_serial ? arrival.is_serial : arrival.is_network)) return misplaced(arrival);
   player->change_at(ready);
   return player;
 }
 
 Player::Player(const PlayerInputs& inputs, hal::Time ready)
     : clock_(inputs.seed ^ 0xC10CU),
+      arrival_(inputs.arrival, inputs.seed ^ 0xA221U),
       faults_(inputs.faults, ready, inputs.seed),
       is_serial_(inputs.is_serial),
       truth_(inputs.truth),
@@ -73,6 +84,7 @@ void Player::set_power(bool on, hal::Time t) {
     model_due_ = kNever;
     pending_.clear();
     while (!writes_.empty() && writes_.back().due > t) writes_.pop_back();
+    if (!faults_.is_plugged(t)) arrival_.forget();
     line_free_ = std::min(line_free_, t);
     return;
   }
@@ -100,7 +112,7 @@ void Player::receive(Channel channel, hal::Bytes bytes, hal::Time now) {
 
 hal::Time Player::next_event() const {
   const hal::Time leaves = pending_.empty() ? kNever : pending_.front().at;
-  return std::min({model_due_, change_due_, leaves});
+  return std::min({model_due_, change_due_, leaves, arrival_.due()});
 }
 
 hal::Time Player::advance(hal::Time now) {
@@ -111,6 +123,9 @@ hal::Time Player::advance(hal::Time now) {
       Outgoing frame = std::move(pending_.front());
       pending_.pop_front();
       put_on_line(std::move(frame));
+    } else if (arrival_.due() <= t) {
+      arrival_.hand_over();
+      arrive();
     } else {
       model_due_ = model_->advance(t, output_);
       collect(false);
@@ -139,9 +154,8 @@ void Player::put_on_line(Outgoing frame) {
   if (frame.bytes.empty()) return;
   const unsigned baud = line_baud(frame.at);
   if (!is_serial_ || baud == 0) {
-    const hal::Time due = faults_.released(frame.at);
-    writes_.push_back({due, frame.channel, frame.is_reply, std::move(frame.bytes)});
-    return;
+    arrival_.put({frame.at, frame.channel, frame.is_reply, std::move(frame.bytes)}, {});
+    return arrive();
   }
   const hal::Time start = std::max(frame.at, line_free_);
   if (start - frame.at > kTransmitBuffer) {
@@ -156,10 +170,19 @@ void Player::put_on_line(Outgoing frame) {
   for (std::size_t at = 0; at < all.size(); at += portion) {
     const hal::Bytes part = all.subspan(at, std::min(portion, all.size() - at));
     const hal::Time due = start + line_time(at + part.size(), baud);
-    writes_.push_back({faults_.released(due), frame.channel, frame.is_reply,
-                       ByteVector(part.begin(), part.end())});
+    arrival_.put({due, frame.channel, frame.is_reply, ByteVector(part.begin(), part.end())},
+                 line_time(1, baud));
   }
   line_free_ = start + whole;
+  arrive();
+}
+
+// A stalled host reads nothing.
+void Player::arrive() {
+  for (std::deque<Write>& arrived = arrival_.arrived(); !arrived.empty(); arrived.pop_front()) {
+    arrived.front().due = faults_.released(arrived.front().due);
+    writes_.push_back(std::move(arrived.front()));
+  }
 }
 
 bool Player::take(hal::Time now, Write& write) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "test/sim/arrival.h"
 #include "test/sim/device_clock.h"
 #include "test/sim/fault_injector.h"
 #include "test/sim/models.h"
@@ -19,16 +20,9 @@ struct PlayerInputs {
   std::vector<Fault> faults;
   double rate_hz = 0.0;
   std::uint64_t seed = 1;
-  bool is_serial = false;        // bytes take line time; a socket carries a frame at once
+  bool is_serial = false;      // bytes take line time; a socket carries a frame at once
   TruthSink* truth = nullptr;  // may be none; outlives the player
-};
-
-// Bytes that are on the far side of the line at `due`.
-struct Write {
-  hal::Time due;
-  Channel channel = Channel::data;
-  bool is_reply = false;
-  ByteVector bytes;
+  Arrival arrival = Arrival::direct;
 };
 
 class Player {
@@ -42,7 +36,8 @@ class Player {
   // Plays all that happens by `now`, each thing at its own instant; returns the next instant.
   hal::Time advance(hal::Time now);
 
-  // The next bytes that have arrived by `now`, in order; false when there are none.
+  // The next bytes that the host can read by `now`, in order; false when there are
+  // none.
   bool take(hal::Time now, Write& write);
 
   bool is_plugged(hal::Time now) const { return faults_.is_plugged(now); }
@@ -58,9 +53,11 @@ class Player {
   void set_power(bool on, hal::Time t);
   void collect(bool is_reply);
   void put_on_line(Outgoing frame);
+  void arrive();
   hal::Time next_event() const;
 
   DeviceClock clock_;
+  ArrivalModel arrival_;
   FaultInjector faults_;
   std::unique_ptr<DeviceModel> model_;
   bool is_serial_;

@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 constexpr hal::Duration kBootToBanner = 670ms, kBannerToReady = 4ms;
 constexpr double kDefaultPwm = 660.0;
 constexpr std::size_t kNodesPerDatagram = 40;
+// No motor keeps the speed that it was told; if one did, each turn would repeat the one before.
+constexpr double kMotor = 1.0003;
 // At this speed and full PWM the longest packet still covers less than a turn.
 constexpr double kFastestRpm = 2000.0;
 
@@ -201,7 +203,7 @@ void Rplidar::stop(hal::Time now) {
 }
 
 void Rplidar::turn(double rpm, hal::Time now) {
-  wanted_deg_per_s_ = rpm * 6.0;
+  wanted_deg_per_s_ = rpm * 6.0 * kMotor;
   if (sweep_) return;
   rotor_.run_to(now);
   rotor_.deg_per_s = wanted_deg_per_s_;

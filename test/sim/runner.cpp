@@ -126,12 +126,17 @@ class Runner {
   }
 
   hal::Status make_player() {
-    PlayerInputs inputs{*row_,         options_.set,    {},          options_.rate_hz,
-                        options_.seed, pty_ != nullptr, truth_.get()};
+    PlayerInputs inputs{*row_,         options_.set,    {},           options_.rate_hz,
+                        options_.seed, pty_ != nullptr, truth_.get(), Arrival::direct};
     for (const std::string& text : options_.faults) {
       const hal::Result<Fault> fault = parse_fault(text);
       if (!fault) return fault.error();
       inputs.faults.push_back(*fault);
+    }
+    if (!options_.arrival.empty()) {
+      const hal::Result<Arrival> arrival = parse_arrival(options_.arrival);
+      if (!arrival) return arrival.error();
+      inputs.arrival = *arrival;
     }
     ready_ = clock_.now();
     auto player = Player::make(inputs, ready_);

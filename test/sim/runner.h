@@ -19,6 +19,7 @@ struct RunOptions {
   double rate_hz = 0.0;  // 0 = the model's default
   std::uint64_t seed = 1;
   std::vector<std::string> faults;  // as written
+  std::string arrival;              // as written; empty = the real one only
   std::string truth;                // file to write
   double for_s = 0.0;               // 0 = until SIGTERM or SIGINT
 };

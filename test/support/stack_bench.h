@@ -114,7 +114,7 @@ class StackBench {
     SimSensor& simulated = sensors[i];
     const bool is_serial = sensor.port->kind == hal::PortSpec::Kind::serial;
     sim::PlayerInputs inputs{
-        *sim::find_model(sensor.driver->name), {}, {}, 0.0, i + 1, is_serial, &simulated.truth};
+        *sim::find_model(sensor.driver->name), {}, {}, 0.0, i + 1, is_serial, &simulated.truth, {}};
     for (const char* const text : faults) inputs.faults.push_back(*sim::parse_fault(text));
     simulated.player = std::move(*sim::Player::make(inputs, start_));
     auto port = std::make_unique<SimPort>(clock, *simulated.player, is_serial);

@@ -18,9 +18,9 @@ using std::chrono::seconds;
 namespace {
 
 constexpr const char* kKinds[] = {
-    "off",  "stuck",     "garbage", "wrong",    "slow",  "delayed", "intermittent",
-    "drop", "duplicate", "reorder", "truncate", "split", "bitflip", "reset",
-    "wrap", "drift",     "jitter",  "jump",     "stall", "baud",    "unplug"};
+    "off",       "stuck",   "garbage",  "wrong", "slow",    "delayed", "intermittent", "drop",
+    "duplicate", "reorder", "truncate", "split", "bitflip", "reset",   "wrap",         "drift",
+    "wander",    "jitter",  "jump",     "stall", "baud",    "unplug"};
 
 // Sends numbered frames of ten bytes, one each millisecond, through one fault.
 class Line {

@@ -17,8 +17,9 @@ namespace {
 
 std::unique_ptr<Player> play(const char* driver, const sim::Options& set,
                              std::initializer_list<const char*> faults, bool is_serial = true,
-                             sim::TruthWriter* truth = nullptr) {
-  sim::PlayerInputs inputs{*sim::find_model(driver), set, {}, 0.0, 1, is_serial, truth};
+                             sim::TruthWriter* truth = nullptr,
+                             sim::Arrival arrival = sim::Arrival::direct) {
+  sim::PlayerInputs inputs{*sim::find_model(driver), set, {}, 0.0, 1, is_serial, truth, arrival};
   for (const char* const text : faults) inputs.faults.push_back(*sim::parse_fault(text));
   return std::move(*Player::make(inputs, kStart));
 }
@@ -203,7 +204,7 @@ TEST(SimPlayer, JitterMovesStampsNotFrames) {
 }
 
 TEST(SimPlayer, FaultsThatCannotBeAreRefused) {
-  sim::PlayerInputs inputs{*sim::find_model("microstrain_mip"), {}, {}, 0.0, 1, true, nullptr};
+  sim::PlayerInputs inputs{*sim::find_model("microstrain_mip"), {}, {}, 0.0, 1, true, nullptr, {}};
   inputs.faults = {*sim::parse_fault("wrap")};
   CHECK_FALSE(static_cast<bool>(Player::make(inputs, kStart)));
   inputs.faults = {*sim::parse_fault("baud")};
@@ -215,7 +216,7 @@ TEST(SimPlayer, FaultsThatCannotBeAreRefused) {
 TEST_GROUP(SimSettings){};
 
 TEST(SimSettings, WrongOptionsAreRefusedWithWhatWouldBeRight) {
-  sim::PlayerInputs inputs{*sim::find_model("ldrobot"), {}, {}, 0.0, 1, true, nullptr};
+  sim::PlayerInputs inputs{*sim::find_model("ldrobot"), {}, {}, 0.0, 1, true, nullptr, {}};
   inputs.set = {{"modell", "LD06"}};
   auto player = Player::make(inputs, kStart);
   CHECK_FALSE(static_cast<bool>(player));
