@@ -1,0 +1,227 @@
+// Which instant each driver stamps, held against the truth of its simulator: on a line without any
+// noise every beam and every sample must get its own time. A row of the registry without a case
+// here fails.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "test/sim/room.h"
+#include "test/support/harness.h"
+#include "test/support/packet_log.h"
+#include "test/support/stack_bench.h"
+#include "test/unit/sim_fixture.h"
+
+using drivers::StampOf;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Case {
+  const char* driver;
+  sim::Options device;                                       // what --set would be
+  std::vector<std::pair<const char*, const char*>> options;  // of the driver
+  int baud;                                                  // 0: UDP
+  bool sends_stamps;
+  hal::Duration quantum;  // of what the device's own stamp is cut to
+  hal::Duration limit;    // of the error of any stamp, once the clock is locked
+};
+
+// Exact but for rounding. Packets of the STL-27L follow each other faster than its stamps count.
+const Case kCases[] = {
+    {"rplidar", {{"model", "A1"}}, {{"mode", "Standard"}}, 115200, false, 0ns, 10ns},
+    {"rplidar", {{"model", "A1"}}, {{"mode", "Express"}}, 115200, false, 0ns, 10ns},
+    {"rplidar", {{"model", "A1"}}, {{"mode", "Boost"}}, 115200, false, 0ns, 10ns},
+    {"rplidar", {{"model", "A3"}}, {{"mode", "Sensitivity"}}, 256000, false, 0ns, 10ns},
+    {"rplidar", {{"model", "S2"}}, {{"mode", "DenseBoost"}}, 1000000, false, 0ns, 10ns},
+    {"rplidar", {{"model", "S2E"}}, {{"mode", "Standard"}}, 0, false, 0ns, 10ns},
+    {"rplidar", {{"model", "S2E"}}, {{"mode", "UltraDense"}}, 0, false, 0ns, 10ns},
+    {"rplidar", {{"model", "T1"}}, {{"mode", "HighQuality"}}, 0, false, 0ns, 10ns},
+    {"ldrobot", {{"model", "LD06"}}, {{"model", "LD06"}}, 230400, true, 1ms, 10ns},
+    {"ldrobot", {{"model", "LD19"}}, {{"model", "LD19"}}, 230400, true, 1ms, 10ns},
+    {"ldrobot", {{"model", "STL-06P"}}, {{"model", "STL-06P"}}, 230400, true, 1ms, 10ns},
+    {"ldrobot", {{"model", "STL-19P"}}, {{"model", "STL-19P"}}, 230400, true, 1ms, 10ns},
+    {"ldrobot", {{"model", "STL-26"}}, {{"model", "STL-26"}}, 230400, true, 1ms, 10ns},
+    {"ldrobot", {{"model", "STL-27L"}}, {{"model", "STL-27L"}}, 921600, true, 1ms, 1ms},
+    {"ldrobot", {{"model", "LD14"}}, {{"model", "LD14"}}, 115200, true, 1ms, 10ns},
+    {"ldrobot", {{"model", "LD14P"}}, {{"model", "LD14P"}}, 230400, true, 1ms, 10ns},
+    {"microstrain_mip", {{"model", "7series"}}, {}, 115200, true, 0ns, 10ns},
+    {"microstrain_mip", {{"model", "gx5"}}, {}, 115200, true, 0ns, 10ns},
+};
+
+std::string name_of(const Case& c) {
+  std::string name = std::string(c.driver) + " " + c.device.begin()->second;
+  for (const auto& [key, value] : c.options) name += " " + std::string(value);
+  return name;
+}
+
+// The real driver and its simulated device on a line that delays nothing.
+class Line {
+ public:
+  explicit Line(const Case& c) : row_(*drivers::find(c.driver)), options_(row_.options) {
+    for (const auto& [key, value] : c.options)
+      CHECK_TRUE(static_cast<bool>(options_.set(key, value)));
+    const bool is_serial = c.baud > 0;
+    player_ = std::move(*sim::Player::make(
+        {*sim::find_model(c.driver), c.device, {}, 0.0, 1, is_serial, &truth, {}}, clock.now()));
+    auto port = std::make_unique<test::SimPort>(clock, *player_, is_serial);
+    port_ = port.get();
+    drivers::DriverSetup setup{
+        .first_sensor = 0, .baud = c.baud, .fixed_latency = {}, .ports = {}, .sink = &log};
+    setup.ports[0] = std::move(port);
+    driver_ = row_.make(options_, std::move(setup));
+    driver_->start(clock.now());
+    next_tick_ = clock.now() + 20ms;
+  }
+
+  void run_for(hal::Duration length) {
+    const hal::Time end = clock.now() + length;
+    for (;;) {
+      const hal::Time due = std::min(next_tick_, player_->advance(clock.now()));
+      if (due > end) return;
+      clock.set(std::max(due, clock.now()));
+      player_->advance(clock.now());
+      if (port_->fetch()) port_->deliver();
+      if (clock.now() >= next_tick_) next_tick_ += 20ms, driver_->tick(clock.now());
+      port_->hand_over();
+    }
+  }
+  const drivers::Row& row() const { return row_; }
+
+  test::ManualClock clock;
+  test::TruthLog truth;
+  test::PacketLog log;
+
+ private:
+  const drivers::Row& row_;
+  drivers::Options options_;
+  std::unique_ptr<sim::Player> player_;
+  test::SimPort* port_ = nullptr;
+  std::unique_ptr<drivers::Driver> driver_;
+  hal::Time next_tick_{};
+};
+
+struct Measured {
+  hal::Time at;
+  double angle = 0;
+};
+
+std::vector<Measured> measured(const test::PacketLog& log) {
+  std::vector<Measured> all;
+  for (const drivers::ScanSlice& slice : log.slices) {
+    for (std::size_t i = 0; i < slice.beams.size(); ++i) {
+      all.push_back(
+          {slice.first + slice.step * static_cast<std::int64_t>(i), double{slice.beams[i].angle}});
+    }
+  }
+  for (const drivers::ImuSample& sample : log.samples) all.push_back({sample.at});
+  return all;
+}
+
+std::vector<Measured> measured(const test::TruthLog& log) {
+  std::vector<Measured> all;
+  for (const sim::TrueBeam& beam : log.beams) all.push_back({beam.at, beam.angle});
+  for (const sim::ImuTruth& sample : log.samples) all.push_back({sample.at});
+  return all;
+}
+
+double apart(const Measured& a, const Measured& b) {
+  return std::abs(std::remainder(a.angle - b.angle, sim::kTurn));
+}
+
+}  // namespace
+
+TEST_GROUP(StampOf){
+    // Where in the truth what was seen first was measured.
+    static std::size_t first_of(const std::vector<Measured>& seen,
+                                const std::vector<Measured>& truth){std::size_t first = 0;
+double best = 1;
+for (std::size_t i = 0; i < truth.size(); ++i) {
+  const double off = std::abs(hal::to_seconds(truth[i].at - seen[0].at));
+  // Beams that follow each other lie far apart in angle, samples in time.
+  const double here = apart(truth[i], seen[0]) + off;
+  if (off < 0.05 && here < best) best = here, first = i;
+}
+return first;
+}
+}
+;
+
+TEST(StampOf, EveryRowOfTheRegistryHasACase) {
+  for (const drivers::Row& row : drivers::all()) {
+    const bool found =
+        std::ranges::any_of(kCases, [&](const Case& c) { return row.name == c.driver; });
+    CHECK_TRUE_TEXT(found, std::string(row.name).c_str());
+    for (const drivers::OptionSpec& option : row.options) {
+      if (option.key != "model") continue;
+      // Each model of a driver that is told its model.
+      std::string all(option.choices);
+      for (std::size_t at = 0; at <= all.size();) {
+        const std::size_t end = std::min(all.find('|', at), all.size());
+        const std::string model = all.substr(at, end - at);
+        const bool has = std::ranges::any_of(kCases, [&](const Case& c) {
+          return row.name == c.driver && c.device.contains("model") &&
+                 c.device.at("model") == model;
+        });
+        CHECK_TRUE_TEXT(has, model.c_str());
+        at = end + 1;
+      }
+    }
+  }
+}
+
+// The device alone: its stamp, or the begin of its frame where it sends none, is the instant that
+// the registry says.
+TEST(StampOf, TheDeviceTiesItsFramesToTheInstantOfTheRegistry) {
+  for (const Case& c : kCases) {
+    sim::Options set = c.device;
+    if (std::string(c.driver) != "ldrobot") set["streaming"] = "on";
+    sim_test::Bench bench(c.driver, set);
+    bench.out.clear();
+    bench.run_for(0.5);
+    const StampOf stamp_of = drivers::find(c.driver)->stamp_of;
+    CHECK_TRUE_TEXT(bench.out.scans.size() + bench.out.imus.size() > 4, name_of(c).c_str());
+    const auto check = [&](std::int64_t device_ns, hal::Time sent, hal::Time first,
+                           hal::Time last) {
+      const hal::Time tie = c.sends_stamps ? sim_test::kStart + hal::Duration(device_ns) : sent;
+      const hal::Time wanted = stamp_of == StampOf::first_beam  ? first
+                               : stamp_of == StampOf::frame_end ? sent
+                                                                : last;
+      const hal::Duration off = wanted - tie;
+      CHECK_TRUE_TEXT(off >= -2ns && off <= c.quantum + 2ns, name_of(c).c_str());
+    };
+    for (std::size_t i = 0; i < bench.out.scans.size(); ++i) {
+      const auto& beams = bench.out.scans[i].beams;
+      CHECK_TRUE(stamp_of == StampOf::first_beam || stamp_of == StampOf::last_beam ||
+                 stamp_of == StampOf::frame_end);
+      check(bench.out.scans[i].device_ns, bench.out.frames[i].at, beams.front().at,
+            beams.back().at);
+    }
+    for (const sim::ImuTruth& imu : bench.out.imus) {
+      CHECK_TRUE(stamp_of == StampOf::sync);
+      check(imu.device_ns, imu.at, imu.at, imu.at);
+    }
+  }
+}
+
+TEST(StampOf, OnALineWithoutNoiseEveryMeasurementGetsItsOwnTime) {
+  for (const Case& c : kCases) {
+    Line line(c);
+    line.run_for(12s);
+    const std::vector<Measured> seen = measured(line.log), truth = measured(line.truth);
+    CHECK_TRUE_TEXT(seen.size() > 1000, name_of(c).c_str());
+    const std::size_t first = first_of(seen, truth);
+    CHECK_TRUE_TEXT(truth.size() - first >= seen.size(), name_of(c).c_str());
+    hal::Duration least = 1h, most = -1h;
+    bool same_beams = true;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      same_beams &= apart(seen[i], truth[first + i]) < 0.01;
+      if (seen[i].at < line.clock.now() - 3s) continue;  // the fit needs some blocks of a second
+      const hal::Duration error = seen[i].at - truth[first + i].at;
+      least = std::min(least, error), most = std::max(most, error);
+    }
+    std::printf("%-32s %8.3f to %8.3f us\n", name_of(c).c_str(), hal::to_seconds(least) * 1e6,
+                hal::to_seconds(most) * 1e6);
+    CHECK_TRUE_TEXT(same_beams, name_of(c).c_str());
+    CHECK_TRUE_TEXT(least >= -c.limit && most <= c.limit, name_of(c).c_str());
+  }
+}
