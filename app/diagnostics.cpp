@@ -126,7 +126,29 @@ const char* name(config::Role role) {
   return "?";
 }
 
-constexpr std::size_t kMessage = 1024, kPerSensor = 4096;
+void put_checks(DiagnosticWriter& out, const HealthCheck& checks) {
+  for (const CheckRow& row : check_rows()) {
+    const auto key = hal::Text<32>::of("check.%s", row.name.data());
+    put(out, key.c_str(), static_cast<std::int64_t>(checks.finding(row.check).count));
+  }
+  out.value("check.message_gaps", in_words(checks.gaps()).view());
+}
+
+// The gravest of what was found lately; nullopt: nothing.
+std::optional<Check> newest_finding(const HealthCheck& checks, hal::Time now) {
+  constexpr hal::Duration kLately = std::chrono::seconds(10);
+  std::optional<Check> gravest;
+  for (const CheckRow& row : check_rows()) {
+    const Finding& finding = checks.finding(row.check);
+    if (finding.count == 0 || now - finding.newest > kLately) continue;
+    if (!gravest || row.level > check_rows()[static_cast<std::size_t>(*gravest)].level) {
+      gravest = row.check;
+    }
+  }
+  return gravest;
+}
+
+constexpr std::size_t kMessage = 1024, kPerSensor = 5120;
 
 }  // namespace
 
@@ -208,8 +230,14 @@ void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
                            const Account& account, const OutputStats& published) {
   const drivers::Health& health = account.health;
   const bool streams = health.state == drivers::State::streaming;
-  out.status(level_of(sensor, health), sensor.name,
-             streams ? account.rate_text.view() : health.why.view(), sensor.driver->name);
+  const auto found = streams ? newest_finding(account.checks, time_.pass()) : std::nullopt;
+  if (found) {
+    out.status(check_rows()[static_cast<std::size_t>(*found)].level, sensor.name,
+               in_words(*found, account.checks.finding(*found)).view(), sensor.driver->name);
+  } else {
+    out.status(level_of(sensor, health), sensor.name,
+               streams ? account.rate_text.view() : health.why.view(), sensor.driver->name);
+  }
   out.value("state", drivers::name(health.state));
   out.value("cause", drivers::name(health.cause));
   out.value("step", health.step);
@@ -229,6 +257,7 @@ void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
     put_samples(out, account.samples);
   }
   put_queue(out, account.queue);
+  put_checks(out, account.checks);
 }
 
 void Diagnostics::publish_event(Level level, std::string_view name, const char* event,

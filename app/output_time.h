@@ -26,6 +26,7 @@ class OutputTime {
     newest_event_ = 0;
   }
 
+  hal::Time pass() const { return pass_began_; }
   std::int64_t offset_ns() const { return offset_ns_; }
   std::int64_t of(hal::Time at) const { return hal::to_ns(at) + offset_ns_; }
   std::int64_t now() const { return of(pass_began_); }

@@ -44,6 +44,25 @@ std::unique_ptr<collation::CloudPool> pool_of(const config::Sensor& sensor,
   });
 }
 
+CloudFacts facts_of(const collation::TimedPointCloud& cloud, hal::Time arrival) {
+  CloudFacts facts{
+      .first = cloud.first, .at = cloud.at, .arrival = arrival, .points = cloud.points.size()};
+  if (cloud.points.empty()) return facts;
+  facts.first_time = cloud.points[0].time;
+  facts.last_time = cloud.points[cloud.points.size() - 1].time;
+  Checksum sum;
+  for (const collation::TimedPoint& p : cloud.points) {
+    sum.add(p.position.x()), sum.add(p.position.y()), sum.add(p.intensity);
+  }
+  facts.checksum = sum.value();
+  return facts;
+}
+
+SampleFacts facts_of(const collation::ImuData& imu, hal::Time arrival) {
+  const Eigen::Vector3d& a = imu.linear_acceleration;
+  return {.at = imu.at, .arrival = arrival, .accel = {{a.x(), a.y(), a.z()}}};
+}
+
 constexpr hal::Duration kRateWindow = std::chrono::seconds(15);
 constexpr std::size_t kRateEvents = 256;
 
@@ -140,6 +159,7 @@ void Pipeline::on_packet(drivers::SensorId id, const drivers::Packet& packet, ha
 void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ScanSlice& slice,
                     hal::Time arrival) {
   lane.builder->add(slice, lane.sampler.pulse(), [&](collation::CloudPool::Lease cloud) {
+    lane.checks.take(facts_of(*cloud, arrival));
     collator_->add(collation::make_datum(id, std::move(cloud)), arrival);
   });
   collator_->progress(id, lane.builder->open_floor(), arrival);
@@ -149,6 +169,7 @@ void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& 
                     hal::Time arrival) {
   if (lane.sampler.pulse()) {
     if (const auto aligned = lane.aligner->align(sample)) {
+      lane.checks.take(facts_of(*aligned, arrival));
       collator_->add(collation::make_datum(id, *aligned), arrival);
     }
   }
@@ -159,6 +180,7 @@ void Pipeline::on_state(drivers::SensorId id, drivers::State state, hal::Time no
   Lane& lane = lanes_[id];
   const drivers::State from = std::exchange(lane.state, state);
   if (state == drivers::State::starting && lane.builder) lane.builder->reset();
+  if (state == drivers::State::starting) lane.checks.restart();
   collator_->on_state(id, state, now);
   events_.on_sensor_state(id, from, state, now);
 }
@@ -185,6 +207,7 @@ Account Pipeline::account(drivers::SensorId id) const {
   account.queue = collator_->stats(id);
   account.rate_hz = lane.state == drivers::State::streaming ? lane.rate.rate_hz() : 0;
   account.rate_text = lane.rate.text();
+  account.checks = lane.checks;
   return account;
 }
 

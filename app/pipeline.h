@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/health_checks.h"
 #include "collation/cloud_builder.h"
 #include "collation/collator.h"
 #include "collation/rate_timer.h"
@@ -28,6 +29,7 @@ struct Account {
   collation::QueueStats queue;
   double rate_hz = 0;
   hal::Text<96> rate_text;
+  HealthCheck checks;
 };
 
 // What happened to a sensor that people want to know of.
@@ -60,6 +62,7 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
   std::size_t sensors() const { return lanes_.size(); }
   Account account(drivers::SensorId id) const;
   drivers::Health health(drivers::SensorId id) const { return drivers_[id]->health(); }
+  const HealthCheck& checks(drivers::SensorId id) const { return lanes_[id].checks; }
   std::uint64_t unknown_sensor() const { return collator_->unknown_sensor(); }
   std::uint64_t misuse() const { return collator_->misuse(); }
   // When the oldest held datum may leave for want of anything earlier, if nothing comes.
@@ -73,6 +76,7 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
     std::unique_ptr<collation::CloudBuilder> builder;
     std::unique_ptr<collation::ImuAligner> aligner;  // an IMU's
     collation::RateTimer rate;
+    HealthCheck checks{};
     drivers::State state = drivers::State::idle;
   };
 

@@ -11,6 +11,7 @@ namespace {
 using drivers::State;
 
 constexpr hal::Duration kStatePeriod = std::chrono::seconds(1);
+constexpr hal::Duration kFindingPeriod = std::chrono::seconds(10);
 
 hal::Severity severity_of(Level level) {
   switch (level) {
@@ -72,6 +73,7 @@ void Station::on_tick(hal::Time now) {
   }
   pipeline_.tick(now);
   look_for_epochs();
+  look_for_findings(now);
   if (now >= next_state_) {
     next_state_ = now + kStatePeriod;
     diagnostics_.publish_state(pipeline_, output_, segment_, service_);
@@ -152,6 +154,27 @@ void Station::look_for_epochs() {
     if (epoch == said_[i].epoch) continue;
     said_[i].epoch = epoch;
     tell(id, Level::warn, "epoch", "its clock began anew", drivers::Cause::none);
+  }
+}
+
+// One event per sensor, check and kFindingPeriod, with the count so far.
+void Station::look_for_findings(hal::Time now) {
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    const HealthCheck& checks = pipeline_.checks(static_cast<drivers::SensorId>(i));
+    for (std::size_t k = 0; k < kChecks; ++k) {
+      const CheckRow& row = check_rows()[k];
+      const Finding& finding = checks.finding(row.check);
+      if (finding.count == said_[i].findings[k] || now < said_[i].next_finding[k]) continue;
+      said_[i].findings[k] = finding.count;
+      said_[i].next_finding[k] = now + kFindingPeriod;
+      const std::string& name = stack_.sensors[i].name;
+      const auto text = in_words(row.check, finding);
+      const auto count = hal::Text<24>::of("%" PRIu64, finding.count);
+      const KeyValue values[] = {{"check", row.name}, {"count", count.view()}};
+      diagnostics_.publish_event(row.level, name, "check", text.view(), values);
+      log_.write(said_[i].lines, now_, severity_of(row.level), "%s: %s", name.c_str(),
+                 text.c_str());
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // them, driven by passes, ticks and clock offsets from outside.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "app/diagnostics.h"
@@ -46,12 +47,16 @@ class Station final : public hal::ReplayListener, private EventListener {
     hal::Text<192> why{};
     std::uint32_t epoch = 0;
     hal::RateLimit lines{10, std::chrono::seconds(10)};
+    // Findings told, and when the next one of that check may be.
+    std::array<std::uint64_t, kChecks> findings{};
+    std::array<hal::Time, kChecks> next_finding{};
   };
 
   void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
                        hal::Time now) override;
   void tell(drivers::SensorId, Level, const char* event, std::string_view message, drivers::Cause);
   void look_for_epochs();
+  void look_for_findings(hal::Time now);
   void log_rates();
 
   const config::Stack& stack_;
