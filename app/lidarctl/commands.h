@@ -28,6 +28,7 @@ void add_monitor(CLI::App&);
 void add_record(CLI::App&);
 void add_replay(CLI::App&);
 void add_simulate(CLI::App&);
+void add_stamps(CLI::App&);
 void add_status(CLI::App&);
 
 // The registry's row, or a Failure that names the nearest.

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   lidarctl::add_record(app);
   lidarctl::add_replay(app);
   lidarctl::add_simulate(app);
+  lidarctl::add_stamps(app);
   lidarctl::add_status(app);
   try {
     if (argc > 1) lidarctl::check_command(app, argv[1]);

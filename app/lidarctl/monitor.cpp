@@ -39,23 +39,6 @@ struct Stamped {
   double angle;
 };
 
-struct Pose {
-  app::Vector3 translation{};
-  app::Quaternion rotation{0, 0, 0, 1};
-
-  // Angle of a point of the tracking frame as the sensor sees it.
-  double angle_of(float x, float y, float z) const {
-    const auto [qx, qy, qz, qw] = rotation;
-    const double d[3] = {x - translation[0], y - translation[1], z - translation[2]};
-    // Rotated by the conjugate: v + 2w (u x v) + 2 u x (u x v) with u = -(qx, qy, qz).
-    const double u[3] = {-qx, -qy, -qz};
-    const double c[3] = {u[1] * d[2] - u[2] * d[1], u[2] * d[0] - u[0] * d[2],
-                         u[0] * d[1] - u[1] * d[0]};
-    const double e[2] = {u[1] * c[2] - u[2] * c[1], u[2] * c[0] - u[0] * c[2]};
-    return std::atan2(d[1] + 2 * qw * c[1] + 2 * e[1], d[0] + 2 * qw * c[0] + 2 * e[0]);
-  }
-};
-
 // What was seen of one sensor's topics.
 struct Seen {
   std::uint64_t messages = 0, points = 0, missing = 0;
@@ -140,7 +123,7 @@ class Monitor {
     has_points_[name] = true;
     Seen& seen = note(m);
     seen.points += cloud->points.size();
-    const Pose& pose = poses_[cloud->header.frame == name ? std::string() : name];
+    const SensorPose& pose = poses_[cloud->header.frame == name ? std::string() : name];
     double nearest = INFINITY, first = 0;
     for (std::size_t i = 0; i < cloud->points.size(); ++i) {
       const app::PointXyzit p = cloud->points[i];
@@ -213,7 +196,7 @@ class Monitor {
   const Arguments& arguments_;
   std::map<std::string, Seen> seen_;
   std::map<std::string, bool> has_points_;
-  std::map<std::string, Pose> poses_;  // "": the identity
+  std::map<std::string, SensorPose> poses_;  // "": the identity
   std::map<std::string, Diagnosis> state_;
   std::map<std::string, std::string> orders_;   // by sensor: "", its trajectory, or its own
   std::map<std::string, std::int64_t> newest_;  // log time, by order

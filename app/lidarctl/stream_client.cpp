@@ -18,8 +18,7 @@ hal::UniqueFd connect(const std::string& path) {
                 std::string(hal::in_words(fd.error()).view()) + " Is --socket its `stream: unix`?");
 }
 
-StreamClient::StreamClient(const std::string& socket)
-    : fd_(connect(socket)), reader_(std::size_t{16} << 20), buffer_(65'536) {}
+StreamClient::StreamClient(const std::string& socket) : fd_(connect(socket)), buffer_(65'536) {}
 
 bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
   pollfd waiting{fd_.get(), POLLIN, 0};
@@ -28,17 +27,25 @@ bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
   const ssize_t n = ::read(fd_.get(), buffer_.data(), buffer_.size());
   if (n < 0) return errno == EINTR || errno == EAGAIN;
   if (n == 0) return false;
-  on_message_ = &on_message;
-  const hal::Status fed =
-      reader_.feed(std::span(buffer_).first(static_cast<std::size_t>(n)), *this);
-  if (!fed)
-    throw Failure(kFailed,
-                  std::string("the stream is broken: ") + hal::in_words(fed.error()).c_str());
+  reader_.feed(std::span(buffer_).first(static_cast<std::size_t>(n)), "the stream", on_message);
   return true;
 }
 
-void StreamClient::on_record(const hal::mcap::Record& record) {
+void MessageReader::feed(hal::Bytes bytes, const std::string& source, const OnMessage& on_message) {
+  on_message_ = &on_message;
+  const hal::Status fed = reader_.feed(bytes, *this);
+  if (!fed) {
+    throw Failure(kFailed, source + " is no stream: " + hal::in_words(fed.error()).c_str());
+  }
+  if (compressed_) {
+    throw Failure(kFailed,
+                  source + " is compressed; record it with `lidarctl record`, or decompress it");
+  }
+}
+
+void MessageReader::on_record(const hal::mcap::Record& record) {
   std::array<hal::mcap::KeyValue, 8> pairs;
+  compressed_ |= record.opcode == hal::mcap::Opcode::chunk;
   if (record.opcode == hal::mcap::Opcode::schema) {
     if (const auto schema = hal::mcap::decode_schema(record.content)) {
       types_[schema->id] = schema->name;

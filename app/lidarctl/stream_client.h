@@ -1,4 +1,4 @@
-// A client of the stream socket, as any other program would be one.
+// A client of the stream socket, as any other program would be one, and of what it recorded.
 #pragma once
 
 #include <functional>
@@ -23,15 +23,14 @@ struct StreamMessage {
   hal::mcap::Message message;
 };
 
-class StreamClient final : private hal::mcap::RecordSink {
+using OnMessage = std::function<void(const StreamMessage&)>;
+
+// Messages out of the bytes of a stream or of a recording.
+class MessageReader final : private hal::mcap::RecordSink {
  public:
-  using OnMessage = std::function<void(const StreamMessage&)>;
-
-  explicit StreamClient(const std::string& socket);  // or the Failure of connect()
-
-  // Waits up to `timeout_ms` for bytes and hands over the messages in them. False when the stream
-  // has ended.
-  bool read(int timeout_ms, const OnMessage& on_message);
+  // A Failure naming `source` when the bytes are no MCAP, or are compressed.
+  void feed(hal::Bytes bytes, const std::string& source, const OnMessage& on_message);
+  bool finished() const { return reader_.finished(); }
 
  private:
   void on_record(const hal::mcap::Record&) override;
@@ -39,12 +38,25 @@ class StreamClient final : private hal::mcap::RecordSink {
   struct Channel {
     std::string topic, type;
   };
-  hal::UniqueFd fd_;
-  hal::mcap::Reader reader_;
-  std::vector<std::byte> buffer_;
+  hal::mcap::Reader reader_{std::size_t{16} << 20};
   std::map<std::uint16_t, std::string> types_;
   std::map<std::uint16_t, Channel> channels_;
   const OnMessage* on_message_ = nullptr;
+  bool compressed_ = false;
+};
+
+class StreamClient {
+ public:
+  explicit StreamClient(const std::string& socket);  // or the Failure of connect()
+
+  // Waits up to `timeout_ms` for bytes and hands over the messages in them. False when the stream
+  // has ended.
+  bool read(int timeout_ms, const OnMessage& on_message);
+
+ private:
+  hal::UniqueFd fd_;
+  MessageReader reader_;
+  std::vector<std::byte> buffer_;
 };
 
 }  // namespace lidarctl

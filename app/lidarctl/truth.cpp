@@ -17,6 +17,17 @@ constexpr double kFineAngle = 0.05 * std::numbers::pi / 180;
 
 }  // namespace
 
+double SensorPose::angle_of(float x, float y, float z) const {
+  const auto [qx, qy, qz, qw] = rotation;
+  const double d[3] = {x - translation[0], y - translation[1], z - translation[2]};
+  // Rotated by the conjugate: v + 2w (u x v) + 2 u x (u x v) with u = -(qx, qy, qz).
+  const double u[3] = {-qx, -qy, -qz};
+  const double c[3] = {u[1] * d[2] - u[2] * d[1], u[2] * d[0] - u[0] * d[2],
+                       u[0] * d[1] - u[1] * d[0]};
+  const double e[2] = {u[1] * c[2] - u[2] * c[1], u[2] * c[0] - u[0] * c[2]};
+  return std::atan2(d[1] + 2 * qw * c[1] + 2 * e[1], d[0] + 2 * qw * c[0] + 2 * e[0]);
+}
+
 Truth::Truth(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Failure(kNoInput, path + ": there is no such truth file");

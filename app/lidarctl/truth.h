@@ -6,7 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "app/messages.h"
+
 namespace lidarctl {
+
+// A sensor's pose in the tracking frame, as /tf_static tells it.
+struct SensorPose {
+  app::Vector3 translation{};
+  app::Quaternion rotation{0, 0, 0, 1};
+
+  // Angle of a point of the tracking frame as the sensor sees it, rad.
+  double angle_of(float x, float y, float z) const;
+};
 
 class Truth {
  public:
