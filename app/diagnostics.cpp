@@ -148,7 +148,7 @@ std::optional<Check> newest_finding(const HealthCheck& checks, hal::Time now) {
   return gravest;
 }
 
-constexpr std::size_t kMessage = 1024, kPerSensor = 5120;
+constexpr std::size_t kMessage = 1024, kPerSensor = 4096;
 
 }  // namespace
 
