@@ -58,11 +58,6 @@ CloudFacts facts_of(const collation::TimedPointCloud& cloud, hal::Time arrival) 
   return facts;
 }
 
-SampleFacts facts_of(const collation::ImuData& imu, hal::Time arrival) {
-  const Eigen::Vector3d& a = imu.linear_acceleration;
-  return {.at = imu.at, .arrival = arrival, .accel = {{a.x(), a.y(), a.z()}}};
-}
-
 constexpr hal::Duration kRateWindow = std::chrono::seconds(15);
 constexpr std::size_t kRateEvents = 256;
 
@@ -168,8 +163,8 @@ void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ScanSlice& 
 void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& sample,
                     hal::Time arrival) {
   if (lane.sampler.pulse()) {
+    lane.checks.take(SampleFacts{sample.at, arrival, sample.accel});  // also what is dropped
     if (const auto aligned = lane.aligner->align(sample)) {
-      lane.checks.take(facts_of(*aligned, arrival));
       collator_->add(collation::make_datum(id, *aligned), arrival);
     }
   }

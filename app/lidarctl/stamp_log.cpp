@@ -223,8 +223,11 @@ std::map<std::string, SensorFigures> StampLog::figures(
       out.clock = clock->second.quality;
       out.drift_ppm = clock->second.drift_ppm;
     }
-    const std::int64_t from_ns = s.entries.front().at + std::llround(skip_s * 1e9);
-    const auto begin = std::ranges::lower_bound(s.entries, from_ns, {}, &Entry::at);
+    const std::int64_t begin_ns = s.entries.front().at;
+    const std::int64_t skip_ns = std::llround(skip_s * 1e9);
+    // A wall clock that was set back ends the skipping too.
+    const auto begin = std::ranges::find_if(
+        s.entries, [&](const Entry& e) { return e.at >= begin_ns + skip_ns || e.at < begin_ns; });
     const auto from = static_cast<std::size_t>(begin - s.entries.begin());
     out.messages = s.entries.size() - from;
     std::vector<double> latency;

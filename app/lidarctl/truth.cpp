@@ -71,6 +71,7 @@ std::optional<std::int64_t> Truth::sample_error(std::int64_t inner_ns) const {
     const std::int64_t error = inner_ns - *std::prev(after);
     if (!best || std::abs(error) < std::abs(*best)) best = error;
   }
+  if (best && std::abs(*best) > kWindow) return std::nullopt;
   return best;
 }
 
