@@ -20,16 +20,30 @@ struct Beam {
   float intensity;  // the device's own number; meaningless unless the slice has intensities
 };
 
+// A further return of a beam, behind the one that stands in Beam.
+struct Echo {
+  float range;      // m; 0 = no further return
+  float intensity;  // as in Beam
+};
+
 // Consecutive beams of one 2D lidar in the order of acquisition, measured at a constant step: a
-// part of a turn or a whole scan. `beams` is valid only during the call that delivers it.
+// part of a turn or a whole scan. `beams` and `echoes` are valid only during the call that delivers
+// them.
 struct ScanSlice {
   hal::Time first{};         // when beams[0] was measured
   hal::Duration step{};      // between two beams
   bool starts_turn = false;  // the device passed its turn boundary within or just before this slice
   bool has_intensity = false;
   std::optional<std::int64_t> device_ns{};  // the frame's own stamp, unwrapped, unmapped
-  std::span<const Beam> beams{};
+  std::span<const Beam> beams{};            // of each, the first return
+  // The further returns, for devices that tell them: as many places for every beam, beam after
+  // beam, in the device's order. Empty: one return per beam.
+  std::span<const Echo> echoes{};
 
+  std::span<const Echo> echoes_of(std::size_t beam) const {
+    const std::size_t places = beams.empty() ? 0 : echoes.size() / beams.size();
+    return echoes.subspan(beam * places, places);
+  }
   hal::Time last() const { return first + step * (static_cast<std::int64_t>(beams.size()) - 1); }
 };
 

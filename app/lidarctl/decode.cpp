@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/packet_line.h"
 
 namespace lidarctl {
 namespace {
@@ -63,43 +64,9 @@ std::vector<std::byte> load(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json to_json(const drivers::ScanSlice& slice) {
-  Json beams = Json::array();
-  for (const drivers::Beam& beam : slice.beams) {
-    beams.push_back(
-        {beam.angle, beam.range, slice.has_intensity ? Json(beam.intensity) : Json(nullptr)});
-  }
-  return {{"type", "scan"},
-          {"first_ns", hal::to_ns(slice.first)},
-          {"step_ns", slice.step.count()},
-          {"device_ns", or_null(slice.device_ns)},
-          {"starts_turn", slice.starts_turn},
-          {"beams", std::move(beams)}};
-}
-
-Json to_json(const drivers::ImuSample& sample) {
-  Json line = {{"type", "imu"},
-               {"t_ns", hal::to_ns(sample.at)},
-               {"device_ns", or_null(sample.device_ns)},
-               {"accel", or_null(sample.accel)},
-               {"gyro", or_null(sample.gyro)},
-               {"orientation", or_null(sample.orientation)}};
-  if (sample.mag) line["mag_T"] = *sample.mag;
-  if (sample.pressure) line["pressure_Pa"] = *sample.pressure;
-  if (sample.temperature) line["temperature_C"] = *sample.temperature;
-  if (sample.delta_velocity) line["delta_velocity"] = *sample.delta_velocity;
-  if (sample.delta_angle) line["delta_angle"] = *sample.delta_angle;
-  return line;
-}
-
 class Printer final : public drivers::PacketSink {
   void on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Time) override {
-    std::cout << std::visit([](const auto& p) { return to_json(p); }, packet).dump() << '\n';
+    std::cout << packet_line(packet) << '\n';
   }
   void on_state(drivers::SensorId, drivers::State, hal::Time) override {}
 };

@@ -33,6 +33,11 @@ class FuzzSink final : public drivers::PacketSink {
  private:
   void examine(const drivers::ScanSlice& slice) {
     must(!slice.beams.empty() && slice.step >= hal::Duration::zero());
+    must(slice.echoes.size() % slice.beams.size() == 0);
+    for (const drivers::Echo& echo : slice.echoes) {
+      must(std::isfinite(echo.range) && echo.range >= 0);
+      must(!slice.has_intensity || std::isfinite(echo.intensity));
+    }
     must(slice.first > newest_);
     newest_ = slice.first;
     for (const drivers::Beam& beam : slice.beams) {

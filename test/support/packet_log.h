@@ -18,6 +18,8 @@ struct PacketLog final : drivers::PacketSink {
     slices.push_back(std::get<drivers::ScanSlice>(packet));
     beams.emplace_back(slices.back().beams.begin(), slices.back().beams.end());
     slices.back().beams = beams.back();  // valid for as long as the log
+    echoes.emplace_back(slices.back().echoes.begin(), slices.back().echoes.end());
+    slices.back().echoes = echoes.back();
   }
   void on_state(drivers::SensorId, drivers::State state, hal::Time) override {
     states.push_back(state);
@@ -27,7 +29,8 @@ struct PacketLog final : drivers::PacketSink {
   std::vector<hal::Time> arrivals;
   std::vector<drivers::ImuSample> samples;
   std::vector<drivers::ScanSlice> slices;
-  std::vector<std::vector<drivers::Beam>> beams;  // of each slice
+  std::vector<std::vector<drivers::Beam>> beams;   // of each slice
+  std::vector<std::vector<drivers::Echo>> echoes;  // of each slice
   std::vector<drivers::State> states;
 };
 
