@@ -21,12 +21,13 @@ constexpr std::int64_t kUnixAtPowerUp = 1'767'225'600'000'000'000;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 constexpr std::array kOptions = {
-    choice("model", "LDS-50C-2", "LDS-50C-2|LDS-25|LDS-U50C|LDS-U80C", "type that it reports"),
+    choice("model", "LDS-50C-2", "LDS-50C-2|LDS-25|LDS-U50|LDS-U80C", "type that it reports"),
     choice("format", "CE", "CE|CF|DF|C7|AA|99", "code of the packets"),
     choice("body", "3", "3|2", "bytes per point in CE packets; 2 = three bits of energy"),
     choice("running", "off", "off|on", "found streaming at power-up; off waits for LSTARH"),
     choice("unit", "mm", "mm|cm", "of distances, until LMDMMH or LMDCMH changes it"),
     choice("intensity", "on", "on|off", "until LOCONH or LNCONH changes it"),
+    choice("status", "off", "off|on", "a status message before each turn"),
     number("rpm", "600", kLeast * 60.0, kMost * 60.0, "turns per minute, until LSRPM changes it"),
     number("points", "100", 2.0, 400.0, "points in each fan of 36 degrees"),
     number("parts", "1", 1.0, 8.0, "packets that C7, AA and 99 split a fan into"),
@@ -41,6 +42,15 @@ Format format_of(const Settings& settings) {
   if (name == "AA") return Format::aa;
   if (name == "99") return Format::x99;
   return settings.word("body") == "2" ? Format::ce_packed : Format::ce;
+}
+
+// All is well: no flag is set.
+ByteVector status_message() {
+  ByteVector bytes;
+  put_text(bytes, "ST");
+  put_le(bytes, 0, 4);
+  put_text(bytes, "ED");
+  return bytes;
 }
 
 class Model final : public DeviceModel {
@@ -79,6 +89,7 @@ class Model final : public DeviceModel {
   std::string type_;
   Format format_;
   std::size_t points_, parts_;
+  bool has_status_;
   unsigned baud_;
   Manner at_power_up_, manner_;
   std::string command_;        // what has come of one, from its L on
@@ -94,6 +105,7 @@ Model::Model(const ModelInputs& inputs, double turns)
       format_(format_of(inputs.settings)),
       points_(static_cast<std::size_t>(inputs.settings.number("points"))),
       parts_(splits(format_) ? static_cast<std::size_t>(inputs.settings.number("parts")) : 1),
+      has_status_(inputs.settings.on("status")),
       baud_(static_cast<unsigned>(inputs.settings.number("baud"))),
       at_power_up_{inputs.settings.on("running"), inputs.settings.word("unit") == "mm",
                    inputs.settings.on("intensity"), turns},
@@ -175,6 +187,7 @@ void Model::emit(Output& out) {
   ScanTruth truth{part.stamp_ns, {}};
   if (counts_in_the_hour(format_)) truth.device_ns = stamp_ns_ / kNsPerMs * kNsPerMs;
   if (!splits(format_)) truth.device_ns = stamp_ns_;
+  if (has_status_ && fan_ == 0 && offset_ == 0) out.send(due(), status_message());
   const std::size_t count = part_points();
   for (std::size_t i = 0; i < count; ++i) {
     const double turn =

@@ -13,9 +13,9 @@ constexpr unsigned kBaud = 115200;
 constexpr std::size_t kBeamsPerPacket = 4, kPackets = 90, kBeamsPerTurn = 360;
 constexpr std::size_t kPacketBytes = 22, kPacketHead = 4;
 constexpr std::size_t kTurnBytes = 1446, kTurnHead = 6;
-// Outside these speeds, turns/min, every reading is flagged invalid.
-constexpr double kSlowestRpm = 240.0, kFastestRpm = 350.0;
-// Above this speed 90 packets of 22 bytes are more than the line carries.
+// Below this speed, turns/min, every reading is flagged invalid; so it is above 350, but there 90
+// packets of 22 bytes a turn are more than the line carries.
+constexpr double kSlowestRpm = 240.0;
 constexpr double kMostRpm = 349.0, kLeastRpm = 20.0;
 constexpr unsigned kInvalid = 0x8000, kWarning = 0x4000;
 // Codes that stand in place of the distance. All occur in recordings; that 0x02 is "no light" and
@@ -29,7 +29,7 @@ constexpr std::array kOptions = {
     choice("firmware", "2.6", "2.6|2.1",
            "2.6: packets of four readings with a checksum (2.4 too); 2.1: whole turns without"),
     number("rpm", "300", kLeastRpm, kMostRpm,
-           "turns per minute; the motor is the host's: outside 240 to 350 all is invalid"),
+           "turns per minute; the motor is the host's: below 240 all is invalid"),
 };
 
 void put_reading(ByteVector& to, unsigned distance, std::uint64_t signal) {
@@ -92,7 +92,7 @@ class Model final : public DeviceModel {
   TrueBeam read(std::size_t i, ByteVector& frame) const {
     const double angle = radians(static_cast<double>(first_ + i));
     TrueBeam beam{pace_.at(i), angle, Room::range(angle)};
-    if (rpm_ < kSlowestRpm || rpm_ > kFastestRpm) {
+    if (rpm_ < kSlowestRpm) {
       put_reading(frame, kWrongSpeed, strength(beam.range, kSignal));
       beam.range = 0.0;
     } else if (beam.range == 0.0) {

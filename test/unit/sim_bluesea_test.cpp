@@ -215,6 +215,30 @@ TEST(SimBluesea, AFanInPartsHasOneStampAndTheOffsetsOfItsParts) {
   }
 }
 
+TEST(SimBluesea, ATurnInPartsNumbersItsPoints) {
+  Bench bench("bluesea", {{"format", "99"}, {"parts", "3"}, {"running", "on"}});
+  bench.run_for(0.25);
+  std::size_t next = 0;
+  for (std::size_t f = 0; f < bench.out.frames.size(); ++f) {
+    const sim::ByteVector& p = bench.out.frames[f].bytes;
+    CHECK_EQUAL(next, sim::get_le(p, 4, 2));
+    CHECK_EQUAL(1000, sim::get_le(p, 6, 2));
+    next = (next + sim::get_le(p, 2, 2)) % 1000;
+    sim_test::check_points(read(p).points, bench.out.scans[f], 0.0, 0.5);
+  }
+}
+
+TEST(SimBluesea, AStatusMessageStandsBeforeEachTurnWhenItIsWanted) {
+  Bench bench("bluesea", {{"status", "on"}, {"running", "on"}});
+  bench.run_for(0.25);
+  CHECK_EQUAL(25 + 3, bench.out.frames.size());
+  CHECK_EQUAL(25, bench.out.scans.size());
+  for (const std::size_t f : {0U, 11U, 22U}) {
+    STRCMP_EQUAL("53 54 00 00 00 00 45 44", hex_of(bench.out.frames[f].bytes).c_str());
+    CHECK_EQUAL(0, sim::get_le(bench.out.frames[f + 1].bytes, 4, 2));
+  }
+}
+
 TEST(SimBluesea, TheStampCountsMillisecondsAndStartsAnewWithTheHour) {
   for (const char* format : {"C7", "99"}) {
     const std::size_t at = format[0] == 'C' ? 20 : 12;
