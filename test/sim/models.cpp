@@ -12,6 +12,7 @@
 #include "test/sim/microstrain_mip.h"
 #include "test/sim/rplidar_model.h"
 #include "test/sim/xv11.h"
+#include "test/sim/ydlidar.h"
 
 namespace sim {
 namespace {
@@ -35,6 +36,8 @@ std::span<const ModelRow> table() {
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
        xv11::make},
+      {"ydlidar", "YDLIDAR X, S, G, F, R, TG, TX and Tmini lidars", false, ydlidar::options(),
+       ydlidar::make},
   };
   return rows;
 }
