@@ -144,19 +144,22 @@ void Daemon::on_pass_end(hal::Time began) {
   wait_for_due();
 }
 
-// What is held leaves in the first pass after its time, even when nothing else makes one.
+// What is held leaves in the first pass after its time, and a device is spoken to at its time, even
+// when nothing else makes a pass.
 void Daemon::wait_for_due() {
-  const auto due = station_.pipeline().due();
-  if (!due || (due_waits_ && *due >= due_at_)) return;
+  const hal::Time due = std::min(station_.pipeline().due().value_or(hal::Time::max()),
+                                 station_.pipeline().tick_due());
+  if (due == hal::Time::max() || (due_waits_ && due >= due_at_)) return;
   due_waits_ = true;
-  due_at_ = *due;
-  due_timer_.expires_after(std::max(*due - clock_.now(), hal::Duration(0)) + kAfterDue);
+  due_at_ = due;
+  due_timer_.expires_after(std::max(due - clock_.now(), hal::Duration(0)) + kAfterDue);
   due_turn_ ^= 1;  // the handler that was cancelled may still hold its memory
   due_timer_.async_wait(due_memory_[due_turn_].bind(
       [this, alive = anchor_.ref()](const boost::system::error_code& ec) {
         if (ec || alive.expired()) return;
         due_waits_ = false;
         loop_.enter_pass();
+        if (const hal::Time now = clock_.now(); now >= station_.pipeline().tick_due()) on_tick(now);
       }));
 }
 

@@ -23,7 +23,9 @@ void put(DiagnosticWriter& out, std::span<const Count> counts) {
 }
 
 Level level_of(const config::Sensor& sensor, const drivers::Health& health) {
-  if (health.state == drivers::State::streaming) return Level::ok;
+  if (health.state == drivers::State::streaming) {
+    return health.cause == drivers::Cause::none ? Level::ok : Level::warn;
+  }
   const bool failed =
       health.state == drivers::State::silent || health.state == drivers::State::backoff;
   return failed && sensor.role == config::Role::required ? Level::error : Level::warn;
@@ -44,10 +46,13 @@ void put_wire(DiagnosticWriter& out, const drivers::Health& h, const hal::PortSt
       {"driver.silent_frames", h.silent_frames},
       {"driver.undecodable", h.undecodable},
       {"driver.stale", h.stale},
+      {"driver.stuck", h.stuck},
       {"driver.unwanted", h.unwanted},
       {"driver.packets", h.packets},
+      {"driver.extra_packets", h.extra_packets},
       {"driver.faults", h.faults},
       {"driver.resets", h.resets},
+      {"driver.device_faults", h.device_faults},
   };
   put(out, counts);
 }

@@ -140,6 +140,12 @@ std::optional<hal::Time> Pipeline::due() const {
   return blocking->head + max_waits_[blocking->sensor];
 }
 
+hal::Time Pipeline::tick_due() const {
+  hal::Time first = hal::Time::max();
+  for (const auto& driver : drivers_) first = std::min(first, driver->due());
+  return first;
+}
+
 void Pipeline::flush() { collator_->flush(); }
 
 void Pipeline::on_packet(drivers::SensorId id, const drivers::Packet& packet, hal::Time arrival) {

@@ -67,6 +67,8 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
   std::uint64_t misuse() const { return collator_->misuse(); }
   // When the oldest held datum may leave for want of anything earlier, if nothing comes.
   std::optional<hal::Time> due() const;
+  // When the earliest driver wants a tick before the next; Time::max(): none does.
+  hal::Time tick_due() const;
 
  private:
   // What lies between one driver and the order.

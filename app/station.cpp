@@ -74,6 +74,7 @@ void Station::on_tick(hal::Time now) {
   pipeline_.tick(now);
   look_for_epochs();
   look_for_findings(now);
+  look_for_warnings();
   if (now >= next_state_) {
     next_state_ = now + kStatePeriod;
     diagnostics_.publish_state(pipeline_, output_, segment_, service_);
@@ -174,6 +175,21 @@ void Station::look_for_findings(hal::Time now) {
       diagnostics_.publish_event(row.level, name, "check", text.view(), values);
       log_.write(said_[i].lines, now_, severity_of(row.level), "%s: %s", name.c_str(),
                  text.c_str());
+    }
+  }
+}
+
+// A device may stream and not be well: one line and one event when that begins.
+void Station::look_for_warnings() {
+  for (std::size_t i = 0; i < said_.size(); ++i) {
+    const auto id = static_cast<drivers::SensorId>(i);
+    const drivers::Health health = pipeline_.health(id);
+    if (health.state != State::streaming) continue;
+    if (std::exchange(said_[i].warned, health.cause) == health.cause) continue;
+    if (health.cause == drivers::Cause::none) {
+      tell(id, Level::ok, "recover", "is well again", health.cause);
+    } else {
+      tell(id, Level::warn, "warning", health.why.view(), health.cause);
     }
   }
 }

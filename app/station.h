@@ -46,6 +46,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   struct Said {
     hal::Text<192> why{};
     std::uint32_t epoch = 0;
+    drivers::Cause warned = drivers::Cause::none;  // of, while it streams
     hal::RateLimit lines{10, std::chrono::seconds(10)};
     // Findings told, and when the next one of that check may be.
     std::array<std::uint64_t, kChecks> findings{};
@@ -57,6 +58,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void tell(drivers::SensorId, Level, const char* event, std::string_view message, drivers::Cause);
   void look_for_epochs();
   void look_for_findings(hal::Time now);
+  void look_for_warnings();
   void log_rates();
 
   const config::Stack& stack_;

@@ -1,8 +1,13 @@
-// What a device makes of a frame, and how the frame's measurement gets its time.
+// What a device makes of a frame, and how the frame's measurements get their time.
 #pragma once
+
+#include <array>
+#include <cassert>
+#include <span>
 
 #include "drivers/clock_mapper.h"
 #include "drivers/packet.h"
+#include "hal/text.h"
 
 namespace drivers {
 
@@ -11,37 +16,64 @@ struct Timing {
   enum class Source : std::uint8_t {
     clock,     // raw_ns is the device's own stamp
     counter,   // raw_ns is counted from nominal periods; the device sends no stamp
-    arrival,   // nothing is known but the arrival
+    arrival,   // nothing is known but the arrival; of what was polled, the middle of the exchange
     previous,  // belongs to the measurement of the packet before
   };
   Source source = Source::arrival;
   std::int64_t raw_ns = 0;  // 0 to 2^62, or differences overflow
   bool shared = false;      // clock: another stream of the device may have told this instant before
   hal::Time arrival{};      // of the last byte of the frame that was stamped
-  std::size_t bytes = 0;    // its size: line time is the constant part of its latency
+  std::size_t bytes = 0;    // its size: line time is the constant part of its latency; 0: none
   hal::Duration to_first{};  // from the stamped instant to the packet's first beam or sample
 };
 
-struct Decoded {
-  enum class Kind : std::uint8_t {
-    nothing,  // intact, but no measurement (yet)
-    packet,
-    undecodable,  // intact, but its content makes no sense
-    restarted,    // the device says that it has just started
-  };
-  Kind kind = Kind::nothing;
-  Packet packet{};
-  Timing timing{};
+// An output of a registry row: NAME itself, and NAME/imu of a lidar that measures motion, too.
+inline constexpr unsigned kMainOutput = 0, kImuOutput = 1;
+inline constexpr std::size_t kMaxOutputs = 2;
 
-  static Decoded undecodable() { return {Kind::undecodable, {}, {}}; }
-  static Decoded restarted() { return {Kind::restarted, {}, {}}; }
-  static Decoded of(const Packet& packet, const Timing& timing) {
-    return {Kind::packet, packet, timing};
+// Where decode() puts what it makes of one frame: packets in the order of measurement, or why there
+// is none. Nothing put in: intact, but no measurement (yet).
+class Decoded {
+ public:
+  // In one frame. What is beyond is a programmer's error, left out and asserted.
+  static constexpr std::size_t kMostPackets = 16;
+
+  struct Item {
+    Packet packet{};
+    Timing timing{};
+    unsigned output = kMainOutput;
+  };
+
+  // Views in the packet are valid until the next frame, so slices of one frame share no beams.
+  void add(const Packet& packet, const Timing& timing, unsigned output = kMainOutput) {
+    assert(size_ < kMostPackets && output < kMaxOutputs);
+    if (size_ < kMostPackets) items_[size_++] = {packet, timing, output};
   }
+  void undecodable() { what_ = What::undecodable; }  // intact, but its content makes no sense
+  void restarted() { what_ = What::restarted; }      // the device says that it has just started
+  // The device reports a fault of its own: its code and what that means. It may measure on.
+  void fault(const hal::Text<96>& words) { fault_ = words; }
+
+  void clear() {
+    size_ = 0;
+    what_ = What::nothing;
+    if (!fault_.empty()) fault_.clear();
+  }
+  std::span<Item> items() { return std::span(items_).first(size_); }
+  bool is_undecodable() const { return what_ == What::undecodable; }
+  bool is_restarted() const { return what_ == What::restarted; }
+  const hal::Text<96>& fault() const { return fault_; }  // empty: none
+
+ private:
+  enum class What : std::uint8_t { nothing, undecodable, restarted };
+  std::array<Item, kMostPackets> items_{};
+  std::size_t size_ = 0;
+  What what_ = What::nothing;
+  hal::Text<96> fault_{};
 };
 
-// Puts packets on the time line: the device's clock, less the constant part of the latency, which
-// is `fixed_latency` or else the line time of the stamped frame (baud 0: none).
+// Puts the packets of one output on the time line: the device's clock, less the constant part of
+// the latency, which is `fixed_latency` or else the line time of the stamped frame (baud 0: none).
 class Stamper {
  public:
   Stamper(const ClockModel& model, int baud, std::optional<hal::Duration> fixed_latency)
@@ -49,12 +81,13 @@ class Stamper {
 
   // Fills in the packet's times. False when its stamp did not advance (counted as stale).
   bool stamp(Packet& packet, const Timing& timing);
-  void reopen() { mapper_.reopened(); }  // the port was opened anew
+  void reopen() { mapper_.reopened(); }          // the port was opened anew
+  void set_baud(int baud) { baud_ = baud; }      // the line goes at another rate now
   const ClockHealth& health() const { return mapper_.health(); }
 
  private:
   ClockMapper mapper_;
-  const int baud_;
+  int baud_;
   const std::optional<hal::Duration> fixed_latency_;
 };
 

@@ -3,12 +3,13 @@
 
 #include <memory>
 
-#include "drivers/decoded.h"
+#include "drivers/device.h"
 #include "drivers/driver.h"
 
 namespace drivers {
 
-// framing.frames = packets + replies and frames without a measurement + stale + undecodable
+// framing.frames = packets + replies and frames without a measurement + stale + undecodable, where
+// each frame gives one packet
 struct DecoderStats {
   FramerStats framing;
   std::uint64_t tail_bytes = 0;  // neither framed nor rejected when the bytes ended
@@ -23,12 +24,12 @@ class Decoder {
   virtual DecoderStats stats() const = 0;
 };
 
-template <class D>
+template <Device D>
 class DeviceDecoder final : public Decoder {
  public:
-  // Packets go to `sink` as sensor 0.
+  // Packets of output k go to `sink` as sensor k.
   DeviceDecoder(const Options& options, int baud, PacketSink& sink)
-      : device_(options), stamper_(device_.clock_model(), baud, std::nullopt), sink_(sink) {}
+      : device_(options), stampers_(make_stampers(device_, baud, std::nullopt)), sink_(sink) {}
 
   void feed(const hal::Chunk& chunk) override {
     framer_.feed(device_.framing(Channel::data), chunk, [this](const Frame& f) { take(f); });
@@ -42,16 +43,19 @@ class DeviceDecoder final : public Decoder {
 
  private:
   void take(const Frame& frame) {
-    Decoded decoded = device_.decode(frame);
-    undecodable_ += decoded.kind == Decoded::Kind::undecodable;
-    if (decoded.kind != Decoded::Kind::packet) return;
-    if (!stamper_.stamp(decoded.packet, decoded.timing)) return;
-    ++packets_;
-    sink_.on_packet(0, decoded.packet, frame.last_at);
+    decoded_.clear();
+    device_.decode(frame, decoded_);
+    undecodable_ += decoded_.is_undecodable();
+    for (Decoded::Item& item : decoded_.items()) {
+      if (!stampers_[item.output].stamp(item.packet, item.timing)) continue;
+      ++packets_;
+      sink_.on_packet(static_cast<SensorId>(item.output), item.packet, frame.last_at);
+    }
   }
 
   D device_;
-  Stamper stamper_;
+  std::array<Stamper, kMaxOutputs> stampers_;
+  Decoded decoded_;
   StreamFramer<typename D::Framing> framer_;
   PacketSink& sink_;
   std::uint64_t packets_ = 0, undecodable_ = 0;

@@ -1,30 +1,14 @@
 // Turns a Device (how frames look, what they mean, what is said to it) into a Driver: life cycle,
-// ports, retries, dialogue, clock, counters and diagnosis are here, once for all devices.
+// retries, dialogue, counters and diagnosis are here, once for all devices.
 #pragma once
 
-#include <algorithm>
-
-#include "drivers/decoded.h"
-#include "drivers/diagnosis.h"
-#include "drivers/dialogue.h"
+#include "drivers/channels.h"
+#include "drivers/conversation.h"
+#include "drivers/device.h"
 #include "drivers/driver.h"
+#include "drivers/examiner.h"
 
 namespace drivers {
-
-// A device is passive and pure: no ports, no clock, no allocation after construction. It may also
-// say what it found out about itself: hal::Text<96> about() const.
-template <class D>
-concept Device = requires(D d, const D c, const Frame& frame, const Options& options) {
-  requires Framing<typename D::Framing>;
-  D(options);
-  d.restart();  // forget what earlier frames said: the port was opened anew
-  { d.framing(Channel::data) } -> std::same_as<typename D::Framing&>;
-  { d.decode(frame) } -> std::same_as<Decoded>;  // its views are valid until the next frame
-  { c.clock_model() } -> std::same_as<ClockModel>;
-  { D::start_script() } -> std::convertible_to<std::span<const Step<D>>>;
-  { D::stop_script() } -> std::convertible_to<std::span<const Step<D>>>;
-  { c.max_silence() } -> std::same_as<hal::Duration>;  // about three periods
-};
 
 inline constexpr hal::Duration kFirstRetry = std::chrono::milliseconds(100);
 inline constexpr hal::Duration kLastRetry = std::chrono::milliseconds(500);
@@ -38,13 +22,12 @@ class DeviceDriver final : public Driver {
  public:
   DeviceDriver(const Options& options, DriverSetup setup)
       : device_(options),
-        setup_(std::move(setup)),
-        stamper_(device_.clock_model(), setup_.baud, setup_.fixed_latency) {
-    for (std::size_t i = 0; i < kMaxChannels; ++i) {
-      inlets_[i].driver = this;
-      inlets_[i].channel = static_cast<Channel>(i);
-    }
-  }
+        sink_(*setup.sink),
+        first_sensor_(setup.first_sensor),
+        rate_{setup.baud, setup.baud},
+        stampers_(make_stampers(device_, setup.baud, setup.fixed_latency)),
+        channels_(*this, std::move(setup.ports)),
+        examiner_(health_, most_turns_hz(options, setup.baud)) {}
 
   void start(hal::Time now) override {
     last_tick_ = now;
@@ -55,56 +38,56 @@ class DeviceDriver final : public Driver {
     const hal::Duration gap = now - std::exchange(last_tick_, now);
     if (health_.state == State::backoff && now >= deadline_) return raise(Event::go, now);
     if (gap > kStalled && health_.state != State::stopping) put_off(gap);
-    if (all_open()) run_script(now);
-    if (health_.state == State::starting && all_open() && now >= opened_ + kDiagnoseAfter) {
+    if (channels_.are_open()) run(now);
+    if (health_.state == State::starting && channels_.are_open() &&
+        now >= opened_ + kDiagnoseAfter) {
       diagnose_start();
       // No later step will make frames of these bytes.
-      if (script_done_ && health_.cause == Cause::mismatch) return raise(Event::silence, now);
+      if (!talk_.is_scripted() && health_.cause == Cause::mismatch) return raise(Event::silence, now);
     }
     const bool waiting = health_.state != State::idle && health_.state != State::backoff;
     if (waiting && now >= deadline_) on_silence(now);
   }
 
+  hal::Time due() const override {
+    return channels_.are_open() ? talk_.due() : hal::Time::max();
+  }
+
   void stop(hal::Time now) override { raise(Event::stop, now); }
   bool stopped() const override { return health_.state == State::idle; }
-
-  bool drained() const override {
-    return std::ranges::all_of(setup_.ports, [](const auto& p) { return !p || p->drained(); });
-  }
+  bool drained() const override { return channels_.are_drained(); }
+  std::span<const std::unique_ptr<hal::Port>> ports() const override { return channels_.ports(); }
 
   Health health() const override {
     Health h = health_;
-    h.framing = framing();
-    for (const Inlet& inlet : inlets_) h.pending += inlet.framer.pending();
-    h.clock = stamper_.health();
-    h.stale = h.clock.stale;
-    h.step = script_done_ ? "" : script_.step();
+    h.framing = channels_.framing();
+    h.pending = channels_.pending();
+    h.clock = stampers_[kMainOutput].health();
+    for (const Stamper& stamper : stampers_) h.stale += stamper.health().stale;
+    h.step = talk_.step();
+    h.baud = rate_.current;
     if constexpr (requires { device_.about(); }) h.about = device_.about();
     return h;
   }
 
-  std::span<const std::unique_ptr<hal::Port>> ports() const override { return setup_.ports; }
-
  private:
+  friend Channels<typename D::Framing, DeviceDriver>;
+  static constexpr bool kControlHangsUp = control_hangs_up<D>();
+
+  static double most_turns_hz(const Options& options, int baud) {
+    if constexpr (requires { D::figures(options, baud); }) {
+      return D::figures(options, baud).turns_hz;
+    } else {
+      return 0;
+    }
+  }
+
   // The host stalled: what came meanwhile is read before silence is judged.
   void put_off(hal::Duration stalled) {
     if (deadline_ != hal::Time::max()) deadline_ += stalled;
     opened_ += stalled;
-    script_.put_off(stalled);
+    talk_.put_off(stalled);
   }
-
-  // One channel: the listener of its port, with its own framer.
-  struct Inlet final : hal::PortListener {
-    void on_port_open(hal::Time now) override { driver->on_open(*this, now); }
-    void on_chunk(const hal::Chunk& chunk) override { driver->on_chunk(*this, chunk); }
-    void on_port_fault(const hal::Error& error, hal::Time now) override {
-      driver->on_fault(error, now);
-    }
-    DeviceDriver* driver = nullptr;
-    Channel channel{};
-    bool open = false;
-    StreamFramer<typename D::Framing> framer;
-  };
 
   // Every change of state passes here, with the actions that belong to entering the new one.
   // Entering starting or stopping may end in further changes, so that comes last.
@@ -112,16 +95,16 @@ class DeviceDriver final : public Driver {
     const State from = health_.state, to = next(from, event);
     if (to == from) return;
     health_.state = to;
-    setup_.sink->on_state(setup_.first_sensor, to, now);
+    for (std::size_t k = 0; k < outputs_of<D>(); ++k) {
+      sink_.on_state(static_cast<SensorId>(first_sensor_ + k), to, now);
+    }
     switch (to) {
       case State::starting:
         deadline_ = hal::Time::max();  // ports and steps have their own
         return open_ports(now);
       case State::streaming:
         retry_ = kFirstRetry;
-        health_.cause = Cause::none;
-        health_.why.clear();
-        return;
+        return examiner_.set(Cause::none);
       case State::silent:
         deadline_ = now + 5 * device_.max_silence();
         return;
@@ -132,9 +115,10 @@ class DeviceDriver final : public Driver {
         retry_ = std::min(2 * retry_, kLastRetry);
         return;
       case State::stopping:
+        talk_.end();
         deadline_ = now + kStopWithin;
         if (from == State::backoff) return open_ports(now);  // its motor may still turn
-        if (all_open()) begin_stop(now);
+        if (channels_.are_open()) begin_script(D::stop_script(), now);
         return;
       case State::idle:
         return close_ports();
@@ -143,44 +127,24 @@ class DeviceDriver final : public Driver {
 
   void open_ports(hal::Time now) {
     device_.restart();
-    stamper_.reopen();
-    for (Inlet& inlet : inlets_) inlet.framer.reset();
+    for (Stamper& stamper : stampers_) stamper.reopen();
+    set_rate(rate_.configured);
     opened_ = now;
-    since_ = framing();
-    script_done_ = true;
-    const State wanted = health_.state;
-    for (std::size_t i = 0; i < kMaxChannels && health_.state == wanted; ++i) {
-      if (setup_.ports[i]) setup_.ports[i]->open(inlets_[i]);
-    }
+    examiner_.reopened(channels_.framing());
+    talk_.end();
+    channels_.open();
   }
 
   void close_ports() {
-    script_done_ = true;
-    for (std::size_t i = 0; i < kMaxChannels; ++i) {
-      inlets_[i].open = false;
-      if (setup_.ports[i]) setup_.ports[i]->close();
-    }
+    talk_.end();
+    channels_.close();
   }
 
-  bool all_open() const {
-    for (std::size_t i = 0; i < kMaxChannels; ++i) {
-      if (setup_.ports[i] && !inlets_[i].open) return false;
-    }
-    return true;
-  }
-
-  void on_open(Inlet& inlet, hal::Time now) {
-    inlet.open = true;
-    if (!all_open()) return;
-    if (health_.state == State::stopping) return begin_stop(now);
+  void on_port_open(hal::Time now) {
+    if (!channels_.are_open()) return;
+    if (health_.state == State::stopping) return begin_script(D::stop_script(), now);
     opened_ = now;
-    begin_script(D::start_script());
-    run_script(now);
-  }
-
-  void begin_stop(hal::Time now) {
-    begin_script(D::stop_script());
-    run_script(now);
+    begin_script(D::start_script(), now);
   }
 
   void on_fault(const hal::Error& error, hal::Time now) {
@@ -189,101 +153,116 @@ class DeviceDriver final : public Driver {
     raise(Event::fault, now);
   }
 
-  void on_chunk(Inlet& from, const hal::Chunk& chunk) {
+  // What is whole without the bytes that will not come any more is a frame.
+  void on_hang_up(Channel channel, hal::Time now) {
+    channels_.framer(channel).finish(device_.framing(channel),
+                                     [&](const Frame& frame) { on_frame(frame, channel); });
+    run(now);
+  }
+
+  void on_chunk(Channel channel, const hal::Chunk& chunk) {
     health_.last_byte = chunk.last_at;
-    from.framer.feed(device_.framing(from.channel), chunk, [&](const Frame& frame) {
-      Frame named = frame;
-      named.channel = from.channel;
-      on_frame(named);
-    });
+    if (health_.state == State::starting) examiner_.on_bytes(chunk.bytes);
+    channels_.framer(channel).feed(device_.framing(channel), chunk,
+                                   [&](const Frame& frame) { on_frame(frame, channel); });
     if (std::exchange(restarted_, false)) {
       ++health_.resets;
       health_.cause = Cause::device_reset;
       health_.why.print("the device restarted by itself: check its power supply");
       return raise(Event::fault, chunk.last_at);
     }
-    run_script(chunk.last_at);
+    run(chunk.last_at);
   }
 
-  void on_frame(const Frame& frame) {
-    if (!script_done_ && script_.offer(device_, frame)) {
+  void on_frame(Frame frame, Channel channel) {
+    frame.channel = channel;
+    const Reply::Kind reply = talk_.offer(device_, frame);
+    if (reply != Reply::Kind::not_mine && reply != Reply::Kind::measured) {
       ++health_.replies;
-      return run_script(frame.last_at);  // data may follow in the same chunk
+      return run(frame.last_at);  // data may follow in the same chunk
     }
-    const Decoded decoded = device_.decode(frame);
-    switch (decoded.kind) {
-      case Decoded::Kind::nothing:
-        ++health_.silent_frames;
-        return;
-      case Decoded::Kind::undecodable:
-        ++health_.undecodable;
-        return;
-      case Decoded::Kind::restarted:
-        ++health_.silent_frames;
-        restarted_ = wanted();  // while it is being held, the script itself caused it
-        return;
-      case Decoded::Kind::packet:
-        return deliver(decoded, frame.last_at);
+    decoded_.clear();
+    device_.decode(frame, decoded_);
+    if (!decoded_.fault().empty()) examiner_.on_device_fault(decoded_.fault(), frame.last_at);
+    if (decoded_.items().empty()) {
+      if (decoded_.is_restarted()) restarted_ = is_wanted();  // else the script itself caused it
+      ++(decoded_.is_undecodable() ? health_.undecodable : health_.silent_frames);
+    } else {
+      deliver(frame);
     }
+    if (reply == Reply::Kind::measured) run(frame.last_at);
   }
 
   // A script may have ended the connection within a chunk: what follows there is unwanted, too.
-  bool wanted() const {
+  bool is_wanted() const {
     const State s = health_.state;
-    return script_done_ && (s == State::starting || s == State::streaming || s == State::silent);
+    return !talk_.is_scripted() && (s == State::starting || s == State::streaming || s == State::silent);
   }
 
-  void deliver(const Decoded& decoded, hal::Time arrival) {
-    if (!wanted()) {
-      ++health_.unwanted;
+  void deliver(const Frame& frame) {
+    const std::span<Decoded::Item> items = decoded_.items();
+    health_.extra_packets += items.size() - 1;
+    if (!is_wanted()) {
+      health_.unwanted += items.size();
       return;
     }
-    Packet packet = decoded.packet;
-    if (!stamper_.stamp(packet, decoded.timing)) return;
-    ++health_.packets;
-    health_.last_packet = arrival;
-    since_ = framing();
-    raise(Event::data, arrival);
-    deadline_ = arrival + device_.max_silence();
-    setup_.sink->on_packet(setup_.first_sensor, packet, arrival);
+    const bool scan = std::holds_alternative<ScanSlice>(items[0].packet);
+    if (scan && examiner_.is_stuck(frame)) {
+      health_.stuck += items.size();
+      return;
+    }
+    for (Decoded::Item& item : items) {
+      if (!stampers_[item.output].stamp(item.packet, item.timing)) continue;
+      ++health_.packets;
+      health_.last_packet = frame.last_at;
+      raise(Event::data, frame.last_at);
+      deadline_ = frame.last_at + device_.max_silence();
+      examiner_.on_packet(item.packet, channels_.framing(), frame.last_at);
+      sink_.on_packet(static_cast<SensorId>(first_sensor_ + item.output), item.packet,
+                      frame.last_at);
+    }
   }
 
-  void begin_script(std::span<const Step<D>> script) {
-    script_.begin(script);
-    script_done_ = false;
+  void begin_script(std::span<const Step<D>> script, hal::Time now) {
+    talk_.begin(script);
+    run(now);
   }
 
-  void run_script(hal::Time now) {
-    if (script_done_) return;
+  // Goes on with what is being said.
+  void run(hal::Time now) {
     const bool stopping = health_.state == State::stopping;  // then all is tried
+    const std::uint64_t faults = health_.faults;
     hal::Status written = hal::ok;
-    const auto outcome = script_.advance(device_, now, [&](const Request& request) {
+    const auto outcome = talk_.advance(device_, now, rate_, [&](const Request& request) {
       if (written || stopping) written = transmit(request);
     });
+    if (health_.faults != faults) return;  // a port that was opened for a request failed at once
     if (!written && !stopping) return on_fault(written.error(), now);
     switch (outcome) {
-      case ScriptRunner<D>::Outcome::running:
+      case Conversation<D>::Outcome::running:
         return;
-      case ScriptRunner<D>::Outcome::failed:
-        diagnose(script_.why().c_str());
-        if (script_.refused()) health_.cause = Cause::refused;
+      case Conversation<D>::Outcome::failed:
+        diagnose(talk_.why().c_str());
+        if (talk_.refused()) health_.cause = Cause::refused;
         return raise(Event::fault, now);
-      case ScriptRunner<D>::Outcome::done:
-        script_done_ = true;
-        if (health_.state == State::stopping) return raise(Event::done, now);
+      case Conversation<D>::Outcome::done:
+        if (stopping) return raise(Event::done, now);
         deadline_ = now + kFirstPacketWithin;
+        if constexpr (requires { device_.routines(); }) {
+          talk_.begin_routines(device_.routines(), now);
+        }
     }
   }
 
   hal::Status transmit(const Request& request) {
-    hal::Port* const port = setup_.ports[static_cast<std::size_t>(request.channel())].get();
-    if (!port)
-      return hal::Error{hal::Errc::bad_config, 0, "driver: write to a missing channel", {}};
-    hal::Status line = hal::ok;
-    if (request.dtr()) line = port->set_dtr(*request.dtr());
-    if (!line && line.error().code == hal::Errc::unsupported) line = hal::ok;
-    const hal::Status sent = request.view().empty() ? hal::ok : port->write(request.view());
-    return sent ? line : sent;
+    const hal::Status sent = channels_.transmit(request, rate_);
+    set_rate(rate_.current);
+    return sent;
+  }
+
+  void set_rate(int baud) {
+    rate_.current = baud;
+    for (Stamper& stamper : stampers_) stamper.set_baud(baud);
   }
 
   void on_silence(hal::Time now) {
@@ -292,39 +271,25 @@ class DeviceDriver final : public Driver {
   }
 
   void diagnose_start() {
-    if (script_done_) return diagnose(nullptr);
-    diagnose(hal::Text<96>::of("waiting for '%s'", script_.step()).c_str());
+    if (!talk_.is_scripted()) return diagnose(nullptr);
+    diagnose(hal::Text<96>::of("waiting for '%s'", talk_.step()).c_str());
   }
 
-  // `step`: what the dialogue complains of, if it does.
   void diagnose(const char* step) {
-    const bool was_streaming = health_.state == State::streaming || health_.state == State::silent;
-    const Evidence evidence{since_, framing(), setup_.baud, was_streaming, step};
-    health_.cause = cause_of(evidence);
-    health_.why = in_words(evidence);
-  }
-
-  FramerStats framing() const {
-    FramerStats sum;
-    for (const Inlet& inlet : inlets_) {
-      const FramerStats& s = inlet.framer.stats();
-      sum.bytes += s.bytes;
-      sum.frames += s.frames;
-      sum.frame_bytes += s.frame_bytes;
-      sum.rejected += s.rejected;
-      sum.garbage_bytes += s.garbage_bytes;
-    }
-    return sum;
+    examiner_.diagnose(channels_.framing(), rate_.current, step);
   }
 
   D device_;
-  DriverSetup setup_;
-  Stamper stamper_;
-  std::array<Inlet, kMaxChannels> inlets_{};
-  ScriptRunner<D> script_;
-  bool script_done_ = true, restarted_ = false;
+  PacketSink& sink_;
+  const SensorId first_sensor_;
+  LineRate rate_;
+  std::array<Stamper, kMaxOutputs> stampers_;
+  Channels<typename D::Framing, DeviceDriver> channels_;
+  Conversation<D> talk_;
+  bool restarted_ = false;
+  Decoded decoded_;
   Health health_;
-  FramerStats since_;  // what the framers had seen when the port opened, or at the newest packet
+  Examiner<D::Framing::kMaxFrame> examiner_;
   hal::Time opened_{}, deadline_{}, last_tick_{};
   hal::Duration retry_ = kFirstRetry;
 };

@@ -46,6 +46,33 @@ Cause cause_of(const hal::Error& error) {
   return Cause::no_port;
 }
 
+Cause cause_of(TurnWatch::Verdict verdict) {
+  switch (verdict) {
+    case TurnWatch::Verdict::fine:
+      return Cause::none;
+    case TurnWatch::Verdict::standing:
+      return Cause::not_turning;
+    case TurnWatch::Verdict::too_fast:
+      return Cause::wrong_speed;
+  }
+  return Cause::none;
+}
+
+hal::Text<192> in_words(Cause cause, const char* fault, double hz) {
+  switch (cause) {
+    case Cause::device_fault:
+      return hal::Text<192>::of("the device reports a fault: %s", fault);
+    case Cause::stuck:
+      return hal::Text<192>::of("it repeats one measurement: its motor or its firmware hangs");
+    case Cause::not_turning:
+      return hal::Text<192>::of("it measures but does not turn: motor blocked, unpowered or off?");
+    case Cause::wrong_speed:
+      return hal::Text<192>::of("it seems to turn at %.1f Hz, which it cannot: wrong model?", hz);
+    default:
+      return {};
+  }
+}
+
 hal::Text<192> in_words(const Evidence& e) {
   const Seen seen = seen_since(e);
   hal::Text<48> rate;
@@ -61,6 +88,11 @@ hal::Text<192> in_words(const Evidence& e) {
       return hal::Text<192>::of("%s%sno byte%s: power, cable, %s?", lead, link, rate.c_str(),
                                 e.baud > 0 ? "RX and TX swapped" : "address");
     case Cause::mismatch:
+      if (!e.alike.empty()) {
+        return hal::Text<192>::of("%s%s%llu bytes%s but no frame: they are those of driver '%.*s'",
+                                  lead, link, static_cast<unsigned long long>(seen.bytes),
+                                  rate.c_str(), static_cast<int>(e.alike.size()), e.alike.data());
+      }
       return hal::Text<192>::of(
           "%s%s%llu bytes%s but no frame: another device, protocol or baud rate?", lead, link,
           static_cast<unsigned long long>(seen.bytes), rate.c_str());
@@ -103,6 +135,14 @@ const char* name(Cause cause) {
       return "device_reset";
     case Cause::no_packets:
       return "no_packets";
+    case Cause::device_fault:
+      return "device_fault";
+    case Cause::stuck:
+      return "stuck";
+    case Cause::not_turning:
+      return "not_turning";
+    case Cause::wrong_speed:
+      return "wrong_speed";
   }
   return "?";
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "drivers/driver.h"
+#include "drivers/watch.h"
 
 namespace drivers {
 
@@ -10,11 +11,15 @@ struct Evidence {
   int baud;                // 0: not a serial line
   bool was_streaming;      // it had been streaming before this
   const char* step;        // what the dialogue complains of; null: nothing
+  std::string_view alike;  // mismatch: the driver whose bytes these are; empty: none known
 };
 
 Cause cause_of(const Evidence&);
 Cause cause_of(const hal::Error&);
+Cause cause_of(TurnWatch::Verdict);
 hal::Text<192> in_words(const Evidence&);
+// Of what a device shows that streams. `fault`: its own words; `hz`: its measured turns.
+hal::Text<192> in_words(Cause, const char* fault, double hz);
 const char* name(Cause);
 
 }  // namespace drivers

@@ -12,10 +12,23 @@
 
 namespace drivers {
 
-// One request in the making. Bytes beyond its capacity are a programmer's error and are left out.
+// The rate of a serial line; 0, 0: not one.
+struct LineRate {
+  int configured = 0, current = 0;  // baud
+};
+
+// One request in the making: first its line settings take effect, then its bytes are written. Bytes
+// beyond its capacity are a programmer's error and are left out.
 class Request {
  public:
   static constexpr std::size_t kCapacity = 512;
+
+  Request() = default;
+  Request(hal::Time now, const LineRate& rate) : now_(now), rate_(rate) {}
+
+  // For the device that writes it. What is polled is measured between now() and its answer.
+  hal::Time now() const { return now_; }
+  const LineRate& rate() const { return rate_; }
 
   Request& u8(unsigned v) { return put(v, 1); }
   Request& u16(unsigned v) { return put(v, 2); }  // little-endian
@@ -29,10 +42,17 @@ class Request {
   }
   Request& to(Channel channel) { return channel_ = channel, *this; }  // default: data
   Request& dtr(bool asserted) { return dtr_ = asserted, *this; }
+  // What was written before must have left: its answer came, or a step without one has waited.
+  Request& baud(int rate) { return baud_ = rate, *this; }
+  // The channel is closed and opened first, unless it was opened just now: for devices that hang up
+  // after each answer, or restart. The wait for the answer includes it.
+  Request& reopen() { return reopen_ = true, *this; }
 
   Bytes view() const { return {data_.data(), size_}; }
   Channel channel() const { return channel_; }
   std::optional<bool> dtr() const { return dtr_; }
+  std::optional<int> baud() const { return baud_; }
+  bool reopens() const { return reopen_; }
 
  private:
   Request& put(std::uint32_t v, int n) {
@@ -43,16 +63,21 @@ class Request {
   std::size_t size_ = 0;
   Channel channel_ = Channel::data;
   std::optional<bool> dtr_{};
+  std::optional<int> baud_{};
+  bool reopen_ = false;
+  hal::Time now_{};
+  LineRate rate_{};
 };
 
 // What a frame is to the step that waits for an answer.
 struct Reply {
-  enum class Kind : std::uint8_t { not_mine, done, again, refused };
+  enum class Kind : std::uint8_t { not_mine, done, measured, again, refused };
   Kind kind;
   hal::Text<96> why{};  // refused: what the device said
 
   static Reply not_mine() { return {Kind::not_mine}; }
   static Reply done() { return {Kind::done}; }    // go on with the next step
+  static Reply measured() { return {Kind::measured}; }  // as done, and decode() takes it, too
   static Reply again() { return {Kind::again}; }  // send this step's next request
   static Reply refused(const hal::Text<96>& why) { return {Kind::refused, why}; }
 };
@@ -67,6 +92,9 @@ struct Step {
   hal::Duration wait{};  // for the answer, each time; without one: before the next step
   int tries = 1;
   IfUnanswered unanswered = IfUnanswered::fail;
+  // Serial lines: where nothing answers at the rate in use, all tries are made at each of these.
+  // The line stays at the rate that was answered; without an answer it goes back.
+  std::span<const int> bauds{};
 };
 
 // Holds a script. Knows neither ports nor clocks: it is told what time it is and says what to send.
@@ -80,9 +108,12 @@ class ScriptRunner {
     script_ = script;
     at_ = 0;
     tries_ = 0;
+    bauds_tried_ = 0;
     waiting_ = refused_ = false;
     why_.clear();
   }
+  bool waits() const { return waiting_; }
+  hal::Time due() const { return due_; }  // while it waits: of the answer, or the next step
   const char* step() const { return at_ < script_.size() ? script_[at_].name : ""; }
   const hal::Text<192>& why() const { return why_; }  // of a failure
   bool refused() const { return refused_; }           // the failure was the device's word
@@ -90,74 +121,92 @@ class ScriptRunner {
   // The host stalled: an answer may wait to be read.
   void put_off(hal::Duration stalled) { due_ += stalled; }
 
-  // Goes on as far as it can at `now`. `transmit(const Request&)` is called for each request.
+  // Goes on as far as it can at `now`. `transmit(const Request&)` is called for each request; it
+  // keeps `rate` up to date.
   template <class Transmit>
-  Outcome advance(D& device, hal::Time now, Transmit&& transmit) {
+  Outcome advance(D& device, hal::Time now, const LineRate& rate, Transmit&& transmit) {
     while (!refused_ && at_ < script_.size()) {
       const Step<D>& step = script_[at_];
-      if (!waiting_ && !send(device, step, now, transmit)) {
+      if (!waiting_ && !send(device, step, now, rate, transmit)) {
         next();
         continue;
       }
       if (now < due_) return Outcome::running;
       if (step.take && tries_ < step.tries) {
         waiting_ = false;
+      } else if (step.take && change_rate(step, rate)) {
+        waiting_ = false, tries_ = 0;
       } else if (step.take && step.unanswered == IfUnanswered::fail) {
         return fail(step);
       } else {
+        if (bauds_tried_ > 0) transmit(Request(now, rate).baud(rate.configured));
         next();
       }
     }
     return refused_ ? Outcome::failed : Outcome::done;
   }
 
-  // Offers a frame to the step that waits. True when it was its answer.
-  bool offer(D& device, const Frame& frame) {
-    if (!waiting_ || at_ >= script_.size() || !script_[at_].take) return false;
+  // Offers a frame to the step that waits, which takes its answer.
+  Reply::Kind offer(D& device, const Frame& frame) {
+    if (!waiting_ || at_ >= script_.size() || !script_[at_].take) return Reply::Kind::not_mine;
     const Reply reply = (device.*script_[at_].take)(frame);
     switch (reply.kind) {
       case Reply::Kind::not_mine:
-        return false;
+        break;
       case Reply::Kind::done:
+      case Reply::Kind::measured:
         next();
-        return true;
+        break;
       case Reply::Kind::again:
         waiting_ = false, tries_ = 0;
-        return true;
+        break;
       case Reply::Kind::refused:
         refused_ = true;
         why_.print("the device refused '%s': %s", script_[at_].name, reply.why.c_str());
-        return true;
+        break;
     }
-    return false;
+    return reply.kind;
   }
 
  private:
   template <class Transmit>
-  bool send(D& device, const Step<D>& step, hal::Time now, Transmit&& transmit) {
-    Request request;
+  bool send(D& device, const Step<D>& step, hal::Time now, const LineRate& rate,
+            Transmit&& transmit) {
+    Request request(now, rate);
     if (step.send && !(device.*step.send)(request)) return false;
+    if (tries_ == 0 && bauds_tried_ > 0) request.baud(step.bauds[bauds_tried_ - 1]);
     ++tries_;
     waiting_ = true;
     due_ = now + step.wait;
     transmit(request);
     return true;
   }
+  // To the next rate of the step that is not the configured one, which was tried first.
+  bool change_rate(const Step<D>& step, const LineRate& rate) {
+    if (rate.configured == 0) return false;
+    while (bauds_tried_ < step.bauds.size()) {
+      if (step.bauds[bauds_tried_++] != rate.configured) return true;
+    }
+    return false;
+  }
   void next() {
     ++at_;
     tries_ = 0;
+    bauds_tried_ = 0;
     waiting_ = false;
   }
   Outcome fail(const Step<D>& step) {
-    why_.print("no answer to '%s' (%d tries of %lld ms)", step.name, step.tries,
+    why_.print("no answer to '%s' (%d tries of %lld ms%s)", step.name, step.tries,
                static_cast<long long>(
-                   std::chrono::duration_cast<std::chrono::milliseconds>(step.wait).count()));
+                   std::chrono::duration_cast<std::chrono::milliseconds>(step.wait).count()),
+               bauds_tried_ > 0 ? " at each baud rate it knows" : "");
     return Outcome::failed;
   }
 
   Script script_{};
   std::size_t at_ = 0;
   int tries_ = 0;
+  std::size_t bauds_tried_ = 0;  // of the step's
   bool waiting_ = false, refused_ = false;
   hal::Time due_{};
   hal::Text<192> why_{};

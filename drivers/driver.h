@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "drivers/channels.h"
 #include "drivers/clock_mapper.h"
-#include "drivers/framer.h"
 #include "drivers/options.h"
 #include "drivers/packet.h"
 #include "hal/port.h"
@@ -28,29 +28,45 @@ enum class Cause : std::uint8_t {
   refused,        // the device answered that it will not
   device_reset,   // the device restarted by itself
   no_packets,     // frames or answers, but no measurement
+  device_fault,   // the device reports a fault of its own
+  stuck,          // it repeats one measurement
+  not_turning,    // beams come, but no turn begins
+  wrong_speed,    // it turns faster than it can
 };
 
 // One driver's account of itself. Counters only grow.
 //   framing.bytes = framing.frame_bytes + framing.garbage_bytes + pending
-//   framing.frames = replies + packets + stale + unwanted + silent_frames + undecodable
+//   framing.frames + extra_packets =
+//       replies + packets + stale + stuck + unwanted + silent_frames + undecodable
 struct Health {
   State state = State::idle;
-  Cause cause = Cause::none;
-  hal::Text<192> why{};   // the cause in words: what, where, and the remedy
+  Cause cause = Cause::none;  // while it streams: what is wrong with it all the same
+  hal::Text<192> why{};       // the cause in words: what, where, and the remedy
   const char* step = "";  // of the dialogue, while one is being held
   hal::Text<96> about{};  // the device's account of itself: model, serial number, rate
   FramerStats framing;
   std::uint64_t pending = 0;        // bytes in the framers
   std::uint64_t packets = 0;        // delivered
+  std::uint64_t extra_packets = 0;  // of frames that gave several, all but the first
   std::uint64_t replies = 0;        // frames that answered a step of the dialogue
   std::uint64_t silent_frames = 0;  // intact frames that carry no measurement
   std::uint64_t undecodable = 0;    // intact frames whose content makes no sense
   std::uint64_t stale = 0;          // packets whose stamp did not advance
+  std::uint64_t stuck = 0;          // packets of a frame that was repeated again and again
   std::uint64_t unwanted = 0;       // packets while a script was held, or behind its end
   std::uint64_t faults = 0;         // ends of streaming or of an attempt to start
   std::uint64_t resets = 0;         // restarts of the device that it announced
-  ClockHealth clock;
+  std::uint64_t device_faults = 0;  // frames in which the device reported a fault of its own
+  int baud = 0;                     // of the line now; 0: not a serial line
+  double turns_hz = 0;              // lidars: as measured; 0: not known
+  ClockHealth clock;                // of the main output
   hal::Time last_byte{}, last_packet{};  // arrivals
+
+  bool balances() const {
+    return framing.bytes == framing.frame_bytes + framing.garbage_bytes + pending &&
+           framing.frames + extra_packets ==
+               replies + packets + stale + stuck + unwanted + silent_frames + undecodable;
+  }
 };
 
 // What a driver is built from.
@@ -58,7 +74,7 @@ struct DriverSetup {
   SensorId first_sensor = 0;  // output k of the registry row is sensor first_sensor + k
   int baud = 0;               // of the data channel; 0: not a serial line
   std::optional<hal::Duration> fixed_latency{};                  // empty: the wire time of a frame
-  std::array<std::unique_ptr<hal::Port>, kMaxChannels> ports{};  // by Channel; unused: null
+  Ports ports{};
   PacketSink* sink = nullptr;                                    // outlives the driver
 };
 
@@ -68,6 +84,8 @@ class Driver {
   virtual ~Driver() = default;
   virtual void start(hal::Time now) = 0;
   virtual void tick(hal::Time now) = 0;  // about every 20 ms
+  // When a tick earlier than the next would have something to do; Time::max(): not before that.
+  virtual hal::Time due() const = 0;
   virtual void stop(hal::Time now) = 0;  // begins the device's own stop; stopped() tells the end
   virtual bool stopped() const = 0;
   virtual bool drained() const = 0;  // every port was read empty the last time

@@ -57,6 +57,7 @@ class StreamFramer {
   void feed(F& framing, const hal::Chunk& chunk, OnFrame&& on_frame) {
     stats_.bytes += chunk.bytes.size();
     if (!chunk.bytes.empty() && chunk.at(0) - newest_at_ > kPause) paused_ = size_;
+    feeding_ = true;
     for (std::size_t taken = 0; taken < chunk.bytes.size();) {
       const std::size_t old = size_;
       const std::size_t n = std::min(chunk.bytes.size() - taken, buffer_.size() - size_);
@@ -70,7 +71,7 @@ class StreamFramer {
         return std::min(pending_at_ + chunk.per_byte * static_cast<std::int64_t>(i), newest_at_);
       };
       std::size_t gone = scan(framing, on_frame, arrival_of, false);
-      while (const std::size_t hidden = paused_ > 0 ? next_whole(framing, false) : 0) {
+      while (const std::size_t hidden = paused_ > 0 && !cut_ ? next_whole(framing, false) : 0) {
         skip(hidden);
         gone += hidden;
         const auto later = [&](std::size_t i) { return arrival_of(gone + i); };
@@ -78,7 +79,12 @@ class StreamFramer {
       }
       taken += n;
       newest_at_ = std::max(chunk.at(taken - 1), newest_at_);
+      if (cut_) {
+        stats_.garbage_bytes += chunk.bytes.size() - taken;
+        break;
+      }
     }
+    end_feed();
   }
 
   // No more bytes will come: a framing that asked for more may decide on what there is (see
@@ -86,15 +92,21 @@ class StreamFramer {
   template <class OnFrame>
   void finish(F& framing, OnFrame&& on_frame) {
     const auto newest = [this](std::size_t) { return newest_at_; };
+    feeding_ = true;
     scan(framing, on_frame, newest, true);
-    while (const std::size_t hidden = next_whole(framing, true)) {
+    while (const std::size_t hidden = cut_ ? 0 : next_whole(framing, true)) {
       skip(hidden);
       scan(framing, on_frame, newest, true);
     }
+    end_feed();
   }
 
-  // Forgets what is pending, counted as garbage.
+  // Forgets what is pending, counted as garbage; called by on_frame, also the rest of the chunk.
   void reset() {
+    if (feeding_) {
+      cut_ = true;
+      return;
+    }
     stats_.garbage_bytes += size_;
     size_ = paused_ = 0;
     skipped_ = 0;
@@ -114,7 +126,7 @@ class StreamFramer {
   template <class OnFrame, class ArrivalOf>
   std::size_t scan(F& framing, OnFrame&& on_frame, ArrivalOf&& arrival_of, bool last) {
     std::size_t pos = 0;
-    while (pos < size_) {
+    while (pos < size_ && !cut_) {
       const Bytes rest(&buffer_[pos], size_ - pos);
       const std::size_t want = measure(framing, rest, last);
       const bool undecided = want == kNeedMore && rest.size() < F::kMaxFrame;
@@ -134,6 +146,11 @@ class StreamFramer {
     if (pos < size_) pending_at_ = arrival_of(pos);
     remove(pos);
     return pos;
+  }
+
+  void end_feed() {
+    feeding_ = false;
+    if (std::exchange(cut_, false)) reset();
   }
 
   // Where the first whole frame after buffer_[0] begins; 0: there is none.
@@ -170,6 +187,7 @@ class StreamFramer {
   std::size_t size_ = 0;
   std::size_t paused_ = 0;  // of these, how many came before the newest pause
   std::uint32_t skipped_ = 0;
+  bool feeding_ = false, cut_ = false;  // cut_: reset() while feeding
   hal::Time pending_at_{};  // arrival of buffer_[0]
   hal::Time newest_at_{};   // arrival of the newest byte of all
   FramerStats stats_;

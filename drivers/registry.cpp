@@ -5,6 +5,7 @@
 
 #include "drivers/ldrobot/ldrobot.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
+#include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
 
 namespace drivers {
@@ -13,13 +14,13 @@ std::span<const Row> all() {
   static const std::array kRows{
       Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
           StampOf::last_beam, false, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
-          make_decoder<Ldrobot>},
+          make_decoder<Ldrobot>, likeness<Ldrobot>},
       Row{"microstrain_mip", Kind::imu, "3DM-GX5, CX5, CV5, CV7, GQ7, GV7, RQ1", 115200,
           StampOf::sync, true, MicrostrainMip::options(), MicrostrainMip::figures,
-          make_driver<MicrostrainMip>, make_decoder<MicrostrainMip>},
+          make_driver<MicrostrainMip>, make_decoder<MicrostrainMip>, likeness<MicrostrainMip>},
       Row{"rplidar", Kind::lidar, "Slamtec RPLIDAR A1, A2, A3, S1, S2, S3, C1, S2E, S3E, T1",
           115200, StampOf::last_beam, true, Rplidar::options(), Rplidar::figures,
-          make_driver<Rplidar>, make_decoder<Rplidar>},
+          make_driver<Rplidar>, make_decoder<Rplidar>, likeness<Rplidar>},
   };
   return kRows;
 }

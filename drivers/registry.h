@@ -35,6 +35,7 @@ struct Row {
   Figures (*figures)(const Options&, int baud);  // baud 0: not a serial line
   std::unique_ptr<Driver> (*make)(const Options&, DriverSetup);
   std::unique_ptr<Decoder> (*make_decoder)(const Options&, int baud, PacketSink&);
+  double (*likeness)(Bytes);  // of bytes to its frames, 0 to 1; see recognise.h
   bool has_control = false, has_imu = false;  // second ports: of commands, of inertial data
 };
 

@@ -59,22 +59,4 @@ constexpr std::uint8_t crc8(Bytes b) {
   return crc;
 }
 
-// CRC-32 (IEEE 802.3, reflected 0x04C11DB7) without the final inversion, to be continued: start
-// with 0xFFFFFFFF, invert the result of the last part.
-constexpr std::uint32_t crc32_part(Bytes b, std::uint32_t crc) {
-  constexpr auto kTable = [] {
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t c = i;
-      for (int bit = 0; bit < 8; ++bit) c = c & 1 ? 0xEDB88320u ^ (c >> 1) : c >> 1;
-      table[i] = c;
-    }
-    return table;
-  }();
-  for (const std::byte byte : b) {
-    crc = kTable[(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xFF] ^ (crc >> 8);
-  }
-  return crc;
-}
-
 }  // namespace drivers::wire

@@ -39,15 +39,15 @@ class TappedPort final : public Port, private PortListener {
   }
 
   Status write(Bytes bytes) override {
-    const Status status = port_->write(bytes);
     RawRecord record = about(RawKind::tx, newest_);
     record.bytes = bytes;
-    if (!status) {
-      record.sys = status.error().sys;
-      record.value = 1 + static_cast<std::int64_t>(status.error().code);
-    }
-    tap_.on_record(record);
-    return status;
+    return told(record, port_->write(bytes));
+  }
+
+  Status set_baud(int baud) override {
+    RawRecord record = about(RawKind::tx, newest_);
+    record.lost = static_cast<std::uint32_t>(baud);
+    return told(record, port_->set_baud(baud));
   }
 
   void close() override { port_->close(); }
@@ -91,6 +91,15 @@ class TappedPort final : public Port, private PortListener {
     record.bytes = Bytes(bytes).first(1 + detail.size());
     tap_.on_record(record);
     listener_->on_port_fault(error, now);
+  }
+
+  Status told(RawRecord record, const Status& result) {
+    if (!result) {
+      record.sys = result.error().sys;
+      record.value = 1 + static_cast<std::int64_t>(result.error().code);
+    }
+    tap_.on_record(record);
+    return result;
   }
 
   RawRecord about(RawKind kind, Time at) const {

@@ -4,7 +4,8 @@
 //
 // One record is the payload of one message of the channel `raw`, encoding `lidard-raw`,
 // little-endian: u8 kind, u8 sensor, u8 channel, u8 0, i32 errno, i64 t_ns, i64 value, u32 lost,
-// u32 n, n bytes. An rx without bytes says that the port was not drained when this pass ended.
+// u32 n, n bytes. An rx without bytes says that the port was not drained when this pass ended; a tx
+// without bytes is a change of the baud rate to `lost`.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,9 @@ struct RawRecord {
   std::int32_t sys = 0;  // errno of a fault or a refused write
   Time at{};             // pass begin, arrival of the last byte, tick, event; tx: the event before
   // Line time of a byte in ns (rx), how long the machine had slept in ns (pass), Unix minus inner
-  // time in ns (offset), 0 for a write that was taken or else 1 + its Errc (tx).
+  // time in ns (offset), 0 for a write or rate that was taken or else 1 + its Errc (tx).
   std::int64_t value = 0;
-  std::uint32_t lost = 0;
+  std::uint32_t lost = 0;  // datagrams (rx), baud (tx without bytes)
   Bytes bytes{};  // rx, tx; of a fault: u8 code and its detail text. Not owned.
 };
 

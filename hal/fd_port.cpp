@@ -70,6 +70,8 @@ Status FdPort::set_dtr(bool) {
                Text<192>::of("%s has no DTR line", name_.c_str())};
 }
 
+Status FdPort::set_baud(int baud) { return refused_baud(Errc::unsupported, 0, baud); }
+
 bool FdPort::drained() const {
   return drained_ && (!batched_ || !fd_ || read_in_pass_ == loop_.pass_number());
 }

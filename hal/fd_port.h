@@ -27,6 +27,7 @@ class FdPort : public Port, private Polled, private Rearmed {
   Status write(Bytes bytes) final;
   void close() override;
   Status set_dtr(bool asserted) override;
+  Status set_baud(int baud) override;
   // A batched port is drained only in passes that read it.
   bool drained() const final;
   PortStats stats() const final { return stats_; }

@@ -11,4 +11,11 @@ Error refused_write(Errc code, int sys) {
   return {code, sys, "port: write", Text<192>::of("write: %s", why)};
 }
 
+Error refused_baud(Errc code, int sys, int baud) {
+  const char* const why = code == Errc::closed        ? "the port is not open"
+                          : code == Errc::unsupported ? "it has no such rate"
+                                                      : std::strerror(sys);
+  return {code, sys, "port: set baud", Text<192>::of("%d baud: %s", baud, why)};
+}
+
 }  // namespace hal

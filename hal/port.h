@@ -35,8 +35,10 @@ class PortListener {
   ~PortListener() = default;
 };
 
-// Why a write was not taken. The words depend on these two alone, so that a replay has them too.
+// Why a write or a baud rate was not taken. The words depend on these alone, so that a replay has
+// them too.
 Error refused_write(Errc code, int sys);
+Error refused_baud(Errc code, int sys, int baud);
 
 // What a port can tell beyond its bytes. Counters only grow.
 struct PortStats {
@@ -60,6 +62,10 @@ class Port {
   virtual Status write(Bytes) = 0;            // all of it now, or an error; never blocks
   virtual void close() = 0;                   // no callback after this returns
   virtual Status set_dtr(bool asserted) = 0;  // unsupported where there is no such line
+  // Until the port is closed; open() begins with the configured rate. What was received and not
+  // read is discarded: nobody knows at which rate it came. What was written must have left: wait
+  // for its answer, or for its line time. Unsupported where there is no rate (pty, UDP, TCP).
+  virtual Status set_baud(int baud) = 0;
 
   // False while the newest read may have left something behind: nobody knows yet what is there.
   virtual bool drained() const = 0;

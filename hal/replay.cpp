@@ -44,16 +44,20 @@ class ReplayPort final : public Port {
   }
 
   Status write(Bytes bytes) override {
-    const RawRecord* const next = replayer_.peek();
-    if (next == nullptr || next->kind != RawKind::tx || !is_mine(next->sensor, next->channel)) {
-      ++replayer_.divergences_;
-      return ok;
-    }
     RawRecord record;
-    replayer_.consume(record);
+    if (!take_tx(record)) return ok;
     if (!std::ranges::equal(record.bytes, bytes)) ++replayer_.divergences_;
     if (record.value == 0) return ok;
     return refused_write(code_of(record.value - 1), record.sys);
+  }
+
+  Status set_baud(int baud) override {
+    RawRecord record;
+    if (!take_tx(record)) return ok;
+    const bool same = record.bytes.empty() && record.lost == static_cast<std::uint32_t>(baud);
+    if (!same) ++replayer_.divergences_;
+    if (record.value == 0) return ok;
+    return refused_baud(code_of(record.value - 1), record.sys, baud);
   }
 
   void close() override { listener_ = nullptr; }
@@ -84,6 +88,17 @@ class ReplayPort final : public Port {
   }
 
  private:
+  // What was written at this place of the capture. False, counted, when it was something else.
+  bool take_tx(RawRecord& record) {
+    const RawRecord* const next = replayer_.peek();
+    if (next == nullptr || next->kind != RawKind::tx || !is_mine(next->sensor, next->channel)) {
+      ++replayer_.divergences_;
+      return false;
+    }
+    replayer_.consume(record);
+    return true;
+  }
+
   const std::uint8_t sensor_, channel_;
   Replayer& replayer_;
   const std::string name_;

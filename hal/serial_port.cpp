@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kReadSize = 4096;  // what a tty holds
 constexpr int kBitsPerByte = 10;         // 8N1 with its start bit
 
+Duration line_time(int baud) { return Duration(std::chrono::seconds(kBitsPerByte)) / baud; }
+
 Error gone(const char* path, int sys) {
   return {
       Errc::closed, sys, "serial: read",
@@ -42,10 +44,17 @@ Result<UniqueFd> SerialPort::open_fd() {
 
   stats_.note.clear();
   if (options_.latency == Latency::low) stats_.note = lower_latency(fd->get(), real.data());
-  const bool uart = options_.line == Line::uart ||
-                    (options_.line == Line::automatic && is_true_uart(kSysfs, real.data()));
-  per_byte_ = uart ? Duration(std::chrono::seconds(kBitsPerByte)) / options_.baud : Duration{};
+  uart_ = options_.line == Line::uart ||
+          (options_.line == Line::automatic && is_true_uart(kSysfs, real.data()));
+  per_byte_ = uart_ ? line_time(options_.baud) : Duration{};
   return fd;
+}
+
+Status SerialPort::set_baud(int baud) {
+  if (fd() < 0) return refused_baud(Errc::closed, EBADF, baud);
+  if (const Status set = change_baud(fd(), baud); !set) return set;
+  if (uart_) per_byte_ = line_time(baud);
+  return ok;
 }
 
 // Looking through /proc takes milliseconds, and a busy port is tried again and again.

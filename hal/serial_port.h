@@ -22,6 +22,7 @@ class SerialPort final : public FdPort {
  public:
   SerialPort(EventLoop& loop, SerialOptions options);
   Status set_dtr(bool asserted) override;  // asserted by open(); a pty has none
+  Status set_baud(int baud) override;
 
  private:
   Result<UniqueFd> open_fd() override;
@@ -29,6 +30,7 @@ class SerialPort final : public FdPort {
   Error busy(const char* real_path, bool still);
 
   const SerialOptions options_;
+  bool uart_ = false;  // bytes come one by one
   Duration per_byte_{};
   bool busy_ = false;  // so the newest open() found it
   Text<64> holder_;

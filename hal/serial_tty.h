@@ -21,6 +21,9 @@ Result<UniqueFd> claim_tty(const char* path, const char* real);
 // is not looked at.
 Status configure_tty(int fd, const char* real, int baud);
 
+// Changes the rate of a configured one and discards its input. Unsupported on a pty.
+Status change_baud(int fd, int baud);
+
 // Asks driver and adapter to deliver at once. Returns what is not as it should be, or nothing.
 Text<96> lower_latency(int fd, const char* real);
 

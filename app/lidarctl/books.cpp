@@ -6,51 +6,58 @@ namespace lidarctl {
 namespace {
 
 struct Equation {
-  const char* whole;
-  std::initializer_list<const char*> parts;
+  std::initializer_list<const char*> whole, parts;
 };
+
+struct Side {
+  std::uint64_t sum = 0;
+  std::string text{};
+};
+
+Side side(const Diagnosis& sensor, std::initializer_list<const char*> keys) {
+  Side side;
+  for (const char* const key : keys) {
+    side.sum += sensor.count(key);
+    side.text += (side.text.empty() ? "" : " + ") + std::string(key);
+  }
+  return side;
+}
 
 }  // namespace
 
 std::vector<std::string> imbalances(const Diagnosis& sensor) {
   const bool lidar = sensor.values.contains("cloud.beams");
   const std::initializer_list<Equation> both = {
-      {"wire.bytes", {"wire.frame_bytes", "wire.garbage_bytes", "wire.pending"}},
-      {"driver.frames",
-       {"driver.replies", "driver.packets", "driver.stale", "driver.unwanted",
+      {{"wire.bytes"}, {"wire.frame_bytes", "wire.garbage_bytes", "wire.pending"}},
+      {{"driver.frames", "driver.extra_packets"},
+       {"driver.replies", "driver.packets", "driver.stale", "driver.stuck", "driver.unwanted",
         "driver.silent_frames", "driver.undecodable"}},
-      {"driver.packets", {"packets.in"}},
-      {"queue.in",
+      {{"driver.packets"}, {"packets.in"}},
+      {{"queue.in"},
        {"queue.out", "queue.late", "queue.duplicate", "queue.backward", "queue.future",
         "queue.overflow", "queue.before_start", "queue.held"}},
-      {"queue.out", {"output.messages"}},
+      {{"queue.out"}, {"output.messages"}},
   };
   const std::initializer_list<Equation> lidars = {
-      {"cloud.beams",
+      {{"cloud.beams"},
        {"cloud.points", "cloud.no_return", "cloud.out_of_range", "cloud.out_of_angle", "cloud.weak",
         "cloud.invalid", "cloud.overlap", "cloud.without_pool", "cloud.sampled_out"}},
-      {"packets.in", {"cloud.slices"}},
-      {"cloud.clouds", {"queue.in"}},
+      {{"packets.in"}, {"cloud.slices"}},
+      {{"cloud.clouds"}, {"queue.in"}},
   };
   const std::initializer_list<Equation> imus = {
-      {"packets.in", {"packets.sampled_out", "imu.in"}},
-      {"imu.in",
+      {{"packets.in"}, {"packets.sampled_out", "imu.in"}},
+      {{"imu.in"},
        {"imu.out", "imu.incomplete", "imu.non_finite", "imu.all_zero", "imu.implausible"}},
-      {"imu.out", {"queue.in"}},
+      {{"imu.out"}, {"queue.in"}},
   };
   std::vector<std::string> found;
   for (const auto& equations : {both, lidar ? lidars : imus}) {
     for (const Equation& equation : equations) {
-      const std::uint64_t whole = sensor.count(equation.whole);
-      std::uint64_t sum = 0;
-      std::string parts;
-      for (const char* const part : equation.parts) {
-        sum += sensor.count(part);
-        parts += (parts.empty() ? "" : " + ") + std::string(part);
-      }
-      if (sum == whole) continue;
-      found.push_back(std::string(equation.whole) + " " + std::to_string(whole) + " is not " +
-                      parts + " = " + std::to_string(sum));
+      const Side whole = side(sensor, equation.whole), parts = side(sensor, equation.parts);
+      if (whole.sum == parts.sum) continue;
+      found.push_back(whole.text + " " + std::to_string(whole.sum) + " is not " + parts.text +
+                      " = " + std::to_string(parts.sum));
     }
   }
   return found;
@@ -61,7 +68,7 @@ std::string drops(const Diagnosis& sensor) {
   for (const char* const key :
        {"wire.garbage_bytes",  "wire.rejected",       "wire.rejected_datagrams",
         "wire.lost_datagrams", "driver.undecodable",  "driver.stale",
-        "driver.unwanted",     "packets.sampled_out", "cloud.invalid",
+        "driver.stuck",        "driver.unwanted",     "packets.sampled_out", "cloud.invalid",
         "cloud.overlap",       "cloud.without_pool",  "cloud.discarded",
         "imu.incomplete",      "imu.non_finite",      "imu.all_zero",
         "imu.implausible",     "queue.late",          "queue.duplicate",

@@ -158,13 +158,13 @@ Reply Ldrobot::acknowledged(const Frame& frame) {
   return wire::u8(frame.bytes, 1) == asked_ ? Reply::done() : Reply::not_mine();
 }
 
-Decoded Ldrobot::decode(const Frame& frame) {
-  return wire::u8(frame.bytes, 1) == 0x2C ? decode_scan(frame) : Decoded{};
+void Ldrobot::decode(const Frame& frame, Decoded& out) {
+  if (wire::u8(frame.bytes, 1) == 0x2C) decode_scan(frame, out);
 }
 
-Decoded Ldrobot::decode_scan(const Frame& frame) {
+void Ldrobot::decode_scan(const Frame& frame, Decoded& out) {
   const Bytes b = frame.bytes;
-  if (wire::u16(b, 4) > kTurn || wire::u16(b, 42) > kTurn) return Decoded::undecodable();
+  if (wire::u16(b, 4) > kTurn || wire::u16(b, 42) > kTurn) return out.undecodable();
   const double first = wire::u16(b, 4) % kTurn * 0.01, last = wire::u16(b, 42) % kTurn * 0.01;
 
   const double step = std::fmod(last - first + 360, 360) / (kBeams - 1);
@@ -186,10 +186,11 @@ Decoded Ldrobot::decode_scan(const Frame& frame) {
                       .arrival = frame.last_at,
                       .bytes = b.size(),
                       .to_first = -per_beam * (std::int64_t{kBeams} - 1)};
-  return Decoded::of(
-      ScanSlice{
-          .step = per_beam, .starts_turn = starts_turn, .has_intensity = true, .beams = beams_},
-      timing);
+  out.add(ScanSlice{.step = per_beam,
+                    .starts_turn = starts_turn,
+                    .has_intensity = true,
+                    .beams = beams_},
+          timing);
 }
 
 // LD14 and LD14P triangulate from beside the axis: the angle depends on the distance (mm).

@@ -36,7 +36,7 @@ class Ldrobot {
 
   void restart();
   Framing& framing(Channel) { return framing_; }
-  Decoded decode(const Frame&);
+  void decode(const Frame&, Decoded&);
   ClockModel clock_model() const;
   hal::Duration max_silence() const { return std::chrono::milliseconds(300); }  // three turns
 
@@ -47,7 +47,7 @@ class Ldrobot {
   bool send_start(Request&);
   bool send_stop(Request&);
   Reply acknowledged(const Frame&);
-  Decoded decode_scan(const Frame&);
+  void decode_scan(const Frame&, Decoded&);
   double true_angle(double angle_deg, unsigned mm);
 
   Framing framing_;

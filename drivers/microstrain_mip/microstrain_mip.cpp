@@ -252,11 +252,11 @@ void MicrostrainMip::describe() {
                deltas_ && !chosen(kDeltaVelocity) ? ", no deltas" : "");
 }
 
-Decoded MicrostrainMip::decode(const Frame& frame) {
+void MicrostrainMip::decode(const Frame& frame, Decoded& out) {
   const auto measurement = measured(frame.bytes);
-  if (!measurement) return Decoded::undecodable();
-  if (!measurement->carries_anything()) return {};
-  return Decoded::of(measurement->sample, timing_of(frame, *measurement));
+  if (!measurement) return out.undecodable();
+  if (!measurement->carries_anything()) return;
+  out.add(measurement->sample, timing_of(frame, *measurement));
 }
 
 // Both data sets tell the time of one clock. A packet of one may tell an instant that the other

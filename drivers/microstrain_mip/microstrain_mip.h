@@ -27,7 +27,7 @@ class MicrostrainMip {
 
   void restart();
   Framing& framing(Channel) { return framing_; }
-  Decoded decode(const Frame&);
+  void decode(const Frame&, Decoded&);
   ClockModel clock_model() const;
   hal::Duration max_silence() const;
   const hal::Text<96>& about() const { return about_; }

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "drivers/wire.h"
+#include "hal/crc32.h"
 
 namespace drivers::rplidar {
 namespace {
@@ -138,6 +139,16 @@ bool may_start(const Format& format, Bytes b) {
   return false;
 }
 
+bool is_plausible(const Format& format, Bytes b) {
+  if (format.answer != Answer::hq) return true;
+  const std::size_t end = std::min(b.size(), format.bytes - 4);
+  for (std::size_t at = 9; at + 8 <= end; at += 8) {
+    const bool is_far = wire::u8(b, at + 5) != 0;  // kilometres
+    if (is_far || wire::u8(b, at + 7) > 3) return false;
+  }
+  return true;
+}
+
 bool is_intact(const Format& format, Bytes frame) {
   switch (format.answer) {
     case Answer::standard:
@@ -145,8 +156,10 @@ bool is_intact(const Format& format, Bytes frame) {
     case Answer::hq: {
       constexpr std::array<std::byte, 3> kPadding{};
       const std::size_t end = format.bytes - 4;
-      const std::uint32_t crc = wire::crc32_part(frame.first(end), 0xFFFFFFFF);
-      return ~wire::crc32_part(kPadding, crc) == wire::u32(frame, end);
+      hal::Crc32 crc;
+      crc.add(frame.first(end));
+      crc.add(kPadding);
+      return crc.value() == wire::u32(frame, end);
     }
     case Answer::express:
     case Answer::ultra:

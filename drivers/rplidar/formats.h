@@ -46,6 +46,9 @@ const Format* find_format(unsigned answer);  // null when unknown
 
 // May a frame of this format start like this? `b` holds at least two bytes.
 bool may_start(const Format&, Bytes b);
+// Could this be such a frame, as far as it has come? HQ frames begin with one byte only and have the
+// dearest checksum: it is tried where no node is nonsense.
+bool is_plausible(const Format&, Bytes b);
 bool is_intact(const Format&, Bytes frame);
 
 // Degrees clockwise, as sent: of a node, of the first of an HQ frame, nominal of a capsule.

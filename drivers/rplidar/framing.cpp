@@ -74,7 +74,8 @@ std::size_t RplidarFraming::measure(Bytes b, bool last) {
   if (!format_) return kNotAFrame;
   if (format_->answer == Answer::standard) return measure_node(b, last);
   if (b.size() < 2) return kNeedMore;
-  return rplidar::may_start(*format_, b) ? format_->bytes : kNotAFrame;
+  const bool may_be = rplidar::may_start(*format_, b) && rplidar::is_plausible(*format_, b);
+  return may_be ? format_->bytes : kNotAFrame;
 }
 
 std::size_t RplidarFraming::measure_node(Bytes b, bool last) {

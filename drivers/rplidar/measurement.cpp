@@ -28,11 +28,11 @@ void Measurement::begin(double sample_us) {
   doubted_ = holds_ = false;
 }
 
-Decoded Measurement::take(const Format& format, const Frame& frame, bool damaged) {
+void Measurement::take(const Format& format, const Frame& frame, bool damaged, Decoded& out) {
   const double start = angle_of(format, frame.bytes);
   if (start > kFullTurn) {
     holds_ = false;
-    return Decoded::undecodable();
+    return out.undecodable();
   }
   if (is_capsule(format) && has_start_flag(format, frame.bytes)) begin(sample_us_);
   double turned = start_ < 0 ? 0 : std::fmod(start - start_ + kFullTurn, kFullTurn);
@@ -46,15 +46,14 @@ Decoded Measurement::take(const Format& format, const Frame& frame, bool damaged
 
   if (format.answer == Answer::standard) {
     beams_[0] = decode_node(frame.bytes);
-    return slice(format, has_start_flag(format, frame.bytes), samples_, frame.last_at);
+    return slice(format, has_start_flag(format, frame.bytes), samples_, frame.last_at, out);
   }
   if (format.answer == Answer::hq) {
     const bool starts_turn = decode_hq(frame.bytes, beams_);
-    return slice(format, starts_turn, samples_, frame.last_at);
+    return slice(format, starts_turn, samples_, frame.last_at, out);
   }
-  const Decoded decoded = holds_ && is_next ? release(format, frame.bytes, turned) : Decoded{};
+  if (holds_ && is_next) release(format, frame.bytes, turned, out);
   hold(frame);
-  return decoded;
 }
 
 // Is this frame the direct successor of the one before? Bytes between them need not be a lost
@@ -87,14 +86,14 @@ std::int64_t Measurement::frames_since(const Format& format, const Frame& frame,
   return std::llround(std::clamp(frames, 1.0, std::max(1.0, kLongestTurnUs / frame_us)));
 }
 
-Decoded Measurement::release(const Format& format, Bytes next, double turned) {
+void Measurement::release(const Format& format, Bytes next, double turned, Decoded& out) {
   const Bytes capsule = Bytes(held_).first(held_size_);
   const double step = turned / static_cast<double>(format.samples);
   const double first = angle_of(format, capsule), last = first + turned - step;
   decode_capsule(format, capsule, next, step, beams_);
   const bool starts_turn = first < last_beam_ || last >= kFullTurn;
   last_beam_ = std::fmod(last, kFullTurn);
-  return slice(format, starts_turn, held_samples_, held_arrival_);
+  slice(format, starts_turn, held_samples_, held_arrival_, out);
 }
 
 void Measurement::hold(const Frame& frame) {
@@ -106,8 +105,8 @@ void Measurement::hold(const Frame& frame) {
 }
 
 // The last beam ends the frame; `samples` were counted until then.
-Decoded Measurement::slice(const Format& format, bool starts_turn, std::int64_t samples,
-                           hal::Time arrival) const {
+void Measurement::slice(const Format& format, bool starts_turn, std::int64_t samples,
+                        hal::Time arrival, Decoded& out) const {
   const double sample_ns = sample_us(format) * 1e3;
   const auto step = hal::Duration(std::llround(sample_ns));
   const auto beams = std::span(beams_).first(format.samples);
@@ -116,11 +115,11 @@ Decoded Measurement::slice(const Format& format, bool starts_turn, std::int64_t 
                       .arrival = arrival,
                       .bytes = format.bytes,
                       .to_first = -step * (static_cast<std::int64_t>(format.samples) - 1)};
-  return Decoded::of(ScanSlice{.step = step,
-                               .starts_turn = starts_turn,
-                               .has_intensity = format.has_quality,
-                               .beams = beams},
-                     timing);
+  out.add(ScanSlice{.step = step,
+                    .starts_turn = starts_turn,
+                    .has_intensity = format.has_quality,
+                    .beams = beams},
+          timing);
 }
 
 }  // namespace drivers::rplidar

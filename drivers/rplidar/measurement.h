@@ -15,14 +15,15 @@ class Measurement {
   void begin(double sample_us);
   // The next frame of the running measurement. A capsule is decoded when the one after it comes,
   // and is dropped when that is not its successor. `damaged`: a damaged frame came before.
-  Decoded take(const Format&, const Frame&, bool damaged);
+  void take(const Format&, const Frame&, bool damaged, Decoded&);
 
  private:
   bool follows(const Format&, const Frame&, double turned, bool damaged);
   std::int64_t frames_since(const Format&, const Frame&, double turned) const;
-  Decoded release(const Format&, Bytes next, double turned);
+  void release(const Format&, Bytes next, double turned, Decoded&);
   void hold(const Frame&);
-  Decoded slice(const Format&, bool starts_turn, std::int64_t samples, hal::Time arrival) const;
+  void slice(const Format&, bool starts_turn, std::int64_t samples, hal::Time arrival,
+             Decoded&) const;
   double sample_us(const Format& format) const {
     return sample_us_ > 0 ? sample_us_ : format.sample_us;
   }

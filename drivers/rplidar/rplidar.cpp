@@ -3,9 +3,13 @@
 #include <cctype>
 #include <cmath>
 
+#include "drivers/recognise.h"
 #include "drivers/wire.h"
 
 namespace drivers {
+
+using namespace rplidar;
+
 namespace {
 
 constexpr std::array kOptions{
@@ -60,53 +64,13 @@ constexpr std::array kOptions{
                        "motor speeds"},
 };
 
-constexpr unsigned kStop = 0x25, kReset = 0x40, kScan = 0x20, kExpress = 0x82, kGetInfo = 0x50,
-                   kGetHealth = 0x52, kGetRate = 0x59, kGetConf = 0x84, kSetRpm = 0xA8,
-                   kSetPwm = 0xF0, kGetBoard = 0xFF;
-constexpr unsigned kInfo = 0x04, kHealth = 0x06, kRate = 0x15, kConf = 0x20, kBoard = 0xFF;
-constexpr std::uint32_t kUsualSpeed = 0x01, kModeCount = 0x70, kModeSampleTime = 0x71,
-                        kModeAnswer = 0x75, kTypicalMode = 0x7C, kModeName = 0x7F;
-constexpr unsigned kFallbackRpm = 600, kFallbackPwm = 660;
-constexpr std::size_t kDescriptor = 7;
 constexpr unsigned kMostModes = 32;
 // 25 turns per second; 8000 nodes; of the capsules with most samples, 96, the slowest typical mode
 // is that of the A1: 127 us a sample.
-constexpr double kMostTurnsHz = 25, kMostNodesHz = 8000, kMostSamples = 96, kSlowestUs = 127;
+constexpr double kMostTurnsHz = 25, kMostNodesHz = 8000, kSlowestUs = 127;
 constexpr double kMostSamplesHz = 32'000, kDensestSamples = 96, kDensestBytes = 132;
 constexpr double kLeastSamples = 32;  // of a capsule
 constexpr int kSlowLine = 256'000;    // up to here the A series and S1
-
-void command(Request& request, unsigned code) { request.u8(0xA5).u8(code); }
-
-// A command with a payload, which `fill` writes.
-template <class Fill>
-void command(Request& request, unsigned code, unsigned size, Fill&& fill) {
-  const std::size_t from = request.view().size();
-  request.u8(0xA5).u8(code).u8(size);
-  fill(request);
-  request.u8(wire::xor8(request.view().subspan(from)));
-}
-
-void start_express(Request& request, unsigned mode) {
-  command(request, kExpress, 5, [mode](Request& r) { r.u8(mode).u16(0).u16(0); });
-}
-
-bool is(const Frame& frame, unsigned type) {
-  return frame.bytes.size() >= kDescriptor && wire::u16(frame.bytes, 0) == 0x5AA5 &&
-         wire::u8(frame.bytes, 6) == type;
-}
-
-Bytes payload(const Frame& frame) { return frame.bytes.subspan(kDescriptor); }
-
-// The value that a configuration reply carries, empty when the device has none; nothing when the
-// reply is about something else.
-std::optional<Bytes> conf_value(const Frame& frame, std::uint32_t type) {
-  if (!is(frame, kConf)) return std::nullopt;
-  const Bytes reply = payload(frame);
-  if (reply.size() < 4) return Bytes{};
-  if (wire::u32(reply, 0) != type) return std::nullopt;
-  return reply.subspan(4);
-}
 
 // A name up to its NUL, as far as it can be printed.
 hal::Text<24> text_of(Bytes b) {
@@ -141,7 +105,7 @@ Figures Rplidar::figures(const Options& options, int baud) {
   const double beams = asked > 0 ? asked : std::ceil(samples_hz / slowest_hz);
   const double sample_us = options.number("sample_us");
   const bool nodes = same_name(options.text("mode"), "Standard");
-  const double capsule_us = kMostSamples * (sample_us > 0 ? sample_us : kSlowestUs);
+  const double capsule_us = static_cast<double>(kMostSamples) * (sample_us > 0 ? sample_us : kSlowestUs);
   return {.packets_hz = nodes ? kMostNodesHz : samples_hz / kLeastSamples,
           .turns_hz = kMostTurnsHz,
           .beams_per_turn = static_cast<std::size_t>(beams),
@@ -151,16 +115,14 @@ Figures Rplidar::figures(const Options& options, int baud) {
 
 Rplidar::Rplidar(const Options& options)
     : mode_(options.text("mode")),
-      motor_option_(options.text("motor")),
-      rpm_(static_cast<unsigned>(options.integer("rpm"))),
-      pwm_(static_cast<unsigned>(options.integer("pwm"))),
       fixed_sample_us_(options.number("sample_us")),
+      motor_(options),
       framing_(static_cast<unsigned>(options.integer("answer"))),
       measurement_(fixed_sample_us_) {}
 
 void Rplidar::restart() {
   framing_.forget();
-  major_ = usual_rpm_ = usual_pwm_ = 0;
+  motor_.forget();
   is_ill_ = was_reset_ = has_conf_ = knows_mode_ = is_started_ = false;
   mode_id_ = mode_count_ = mode_answer_ = 0;
   mode_names_.clear();
@@ -218,24 +180,16 @@ bool Rplidar::ask_info(Request& request) {
 Reply Rplidar::take_info(const Frame& frame) {
   if (!is(frame, kInfo)) return Reply::not_mine();
   const Bytes info = payload(frame);
-  major_ = wire::u8(info, 0) >> 4;
+  const unsigned major = wire::u8(info, 0) >> 4;
   const unsigned firmware = wire::u8(info, 2) * 256u + wire::u8(info, 1);
-  has_conf_ = firmware >= 0x118 || major_ >= 4;  // 1.24
-  motor_ = motor_by_option();
+  has_conf_ = firmware >= 0x118 || major >= 4;  // 1.24
+  motor_.learn_model(major);
   if (!has_conf_ && !is_typical() && !is_legacy_mode()) {
     return Reply::refused(
         hal::Text<96>::of("firmware %u.%u has only Standard and Express, not '%s'", firmware >> 8,
                           firmware & 255, mode_.c_str()));
   }
   return Reply::done();
-}
-
-Rplidar::Motor Rplidar::motor_by_option() const {
-  if (motor_option_ == "none") return Motor::none;
-  if (motor_option_ == "dtr") return Motor::dtr;
-  if (motor_option_ == "pwm") return Motor::pwm;
-  if (motor_option_ == "rpm") return Motor::rpm;
-  return major_ >= 6 ? Motor::rpm : Motor::dtr;  // unless an accessory board is found
 }
 
 bool Rplidar::is_typical() const { return same_name(mode_, "typical"); }
@@ -274,16 +228,15 @@ Reply Rplidar::take_banner(const Frame&) {
 
 bool Rplidar::ask_health_again(Request& request) { return was_reset_ && ask_health(request); }
 
-// A1 and C1 switch by DTR, S and T models by rpm; the others may have an accessory board.
 bool Rplidar::ask_board(Request& request) {
-  if (motor_option_ != "auto" || major_ == 1 || major_ == 4 || major_ >= 6) return false;
+  if (!motor_.may_have_board()) return false;
   command(request, kGetBoard, 4, [](Request& r) { r.u32(0); });
   return true;
 }
 
 Reply Rplidar::take_board(const Frame& frame) {
   if (!is(frame, kBoard)) return Reply::not_mine();
-  if (wire::u8(payload(frame), 0) & 1) motor_ = Motor::pwm;
+  if (wire::u8(payload(frame), 0) & 1) motor_.found_board();
   return Reply::done();
 }
 
@@ -297,15 +250,13 @@ bool Rplidar::ask_conf(Request& request, std::uint32_t type, bool of_mode) const
 }
 
 bool Rplidar::ask_usual_speed(Request& request) {
-  const bool needed = (motor_ == Motor::rpm && rpm_ == 0) || (motor_ == Motor::pwm && pwm_ == 0);
-  return needed && ask_conf(request, kUsualSpeed, false);
+  return motor_.lacks_speed() && ask_conf(request, kUsualSpeed, false);
 }
 
 Reply Rplidar::take_usual_speed(const Frame& frame) {
   const auto value = conf_value(frame, kUsualSpeed);
   if (!value) return Reply::not_mine();
-  if (value->size() >= 2) usual_rpm_ = wire::u16(*value, 0);
-  if (value->size() >= 4) usual_pwm_ = wire::u16(*value, 2);
+  motor_.take_usual_speed(*value);
   return Reply::done();
 }
 
@@ -386,30 +337,9 @@ Reply Rplidar::take_sample_rate(const Frame& frame) {
   return Reply::done();
 }
 
-bool Rplidar::start_motor(Request& request) {
-  set_speed(request, true);
-  return motor_ != Motor::none;
-}
-
-bool Rplidar::stop_motor(Request& request) {
-  set_speed(request, false);
-  return motor_ != Motor::none;
-}
-
-// DTR asserted holds the motor. As long as the model is not known, every kind of motor is stopped.
-void Rplidar::set_speed(Request& request, bool on) const {
-  const auto or_else = [](unsigned a, unsigned b, unsigned c) { return a ? a : b ? b : c; };
-  const unsigned rpm = on ? or_else(rpm_, usual_rpm_, kFallbackRpm) : 0;
-  const unsigned pwm = on ? or_else(pwm_, usual_pwm_, kFallbackPwm) : 0;
-  const bool all = motor_ == Motor::unknown;
-  if (all || motor_ == Motor::dtr) request.dtr(!on);
-  if (all || motor_ == Motor::pwm) command(request, kSetPwm, 2, [&](Request& r) { r.u16(pwm); });
-  if (all || motor_ == Motor::rpm) command(request, kSetRpm, 2, [&](Request& r) { r.u16(rpm); });
-}
-
 bool Rplidar::start_mode(Request& request) {
   if (!knows_mode_) return false;
-  if (mode_answer_ == static_cast<unsigned>(rplidar::Answer::standard)) {
+  if (mode_answer_ == static_cast<unsigned>(Answer::standard)) {
     command(request, kScan);
   } else {
     start_express(request, mode_id_);
@@ -442,27 +372,35 @@ Reply Rplidar::take_start(const Frame&) {
 }
 
 void Rplidar::begin_measurement() {
-  const rplidar::Answer answer = framing_.format()->answer;
+  const Answer answer = framing_.format()->answer;
   double us = fixed_sample_us_ > 0 ? fixed_sample_us_ : mode_us_;
-  if (us == 0 && answer == rplidar::Answer::standard) us = standard_us_;
-  if (us == 0 && answer == rplidar::Answer::express) us = express_us_;
+  if (us == 0 && answer == Answer::standard) us = standard_us_;
+  if (us == 0 && answer == Answer::express) us = express_us_;
   measurement_.begin(us);
 }
 
-Decoded Rplidar::decode(const Frame& frame) {
+void Rplidar::decode(const Frame& frame, Decoded& out) {
   switch (framing_.part()) {
     case Framing::Part::reply:
-      return {};
+      return;
     case Framing::Part::loop:
-      begin_measurement();
-      return {};
+      return begin_measurement();
     case Framing::Part::banner:
       measurement_.begin(fixed_sample_us_);
-      return Decoded::restarted();
+      return out.restarted();
     case Framing::Part::measurement:
-      return measurement_.take(*framing_.format(), frame, framing_.saw_damage());
+      return measurement_.take(*framing_.format(), frame, framing_.saw_damage(), out);
   }
-  return {};
+}
+
+double Rplidar::likeness(Bytes b) {
+  // Nodes have no check, so the same one again and again is nothing.
+  const bool same = b.size() > 5 && std::ranges::equal(b.subspan(5), b.first(b.size() - 5));
+  double most = same ? 0 : likeness_of(RplidarFraming(0x81), b);
+  for (unsigned answer = 0x82; answer <= 0x86; ++answer) {
+    most = std::max(most, likeness_of(RplidarFraming(answer), b));
+  }
+  return most;
 }
 
 }  // namespace drivers

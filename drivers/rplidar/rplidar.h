@@ -1,8 +1,7 @@
 // Slamtec RPLIDAR 2D lidars: A1 to A3, S1 to S3, C1 (serial) and S2E, S3E, T1 (the same bytes over
 // UDP or TCP). Source: Slamtec rplidar_sdk 2.1.0 and measurements on an A1M8.
 //
-// Request: A5 command, or with bit 7 of the command set: A5 command length payload XOR-of-all.
-// Answers: framing.h. Measurements: formats.h.
+// Requests: commands.h. Answers: framing.h. Measurements: formats.h.
 #pragma once
 
 #include <string>
@@ -11,6 +10,7 @@
 #include "drivers/registry.h"
 #include "drivers/rplidar/framing.h"
 #include "drivers/rplidar/measurement.h"
+#include "drivers/rplidar/motor.h"
 
 namespace drivers {
 
@@ -26,14 +26,14 @@ class Rplidar {
 
   void restart();
   Framing& framing(Channel) { return framing_; }
-  Decoded decode(const Frame&);
+  void decode(const Frame&, Decoded&);
+  // Recordings begin without a descriptor: of the format that fits best.
+  static double likeness(Bytes);
   // Samples are counted: no source tells the unit of the stamps that some formats carry.
   ClockModel clock_model() const { return {.max_skew = kCountedSkew}; }
   hal::Duration max_silence() const { return std::chrono::milliseconds(300); }
 
  private:
-  enum class Motor : std::uint8_t { unknown, none, dtr, pwm, rpm };
-
   // In the order of the script; `ask` and `send` are false when the step is not needed.
   bool send_stop(Request&);
   bool ask_info(Request&);
@@ -48,7 +48,7 @@ class Rplidar {
   Reply take_board(const Frame&);
   bool ask_usual_speed(Request&);
   Reply take_usual_speed(const Frame&);
-  bool start_motor(Request&);
+  bool start_motor(Request& r) { return motor_.write(r, true); }
   bool ask_typical(Request&);
   Reply take_typical(const Frame&);
   bool ask_count(Request&);
@@ -65,25 +65,19 @@ class Rplidar {
   bool try_express(Request&);
   bool start_legacy(Request&);
   Reply take_start(const Frame&);
-  bool stop_motor(Request&);
+  bool stop_motor(Request& r) { return motor_.write(r, false); }
 
-  Motor motor_by_option() const;
   bool is_typical() const;
   bool is_legacy_mode() const;
   bool ask_conf(Request&, std::uint32_t type, bool of_mode) const;
-  void set_speed(Request&, bool on) const;
   void begin_measurement();
 
   // As configured.
   const std::string mode_;
-  const std::string motor_option_;
-  const unsigned rpm_, pwm_;
   const double fixed_sample_us_;
 
-  // What the device told. The motor outlives a restart of the port: it may be spinning.
-  Motor motor_ = Motor::unknown;
-  unsigned major_ = 0;  // of the model: 1 A1, 2 A2, 3 A3, 4 C1, from 6 on S and T
-  unsigned usual_rpm_ = 0, usual_pwm_ = 0;
+  // What the device told.
+  rplidar::Motor motor_;
   bool is_ill_ = false, was_reset_ = false;
   bool has_conf_ = false;  // it can be asked for its modes
   bool knows_mode_ = false, is_started_ = false;

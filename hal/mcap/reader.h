@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "hal/mcap/crc32.h"
+#include "hal/crc32.h"
 #include "hal/mcap/records.h"
 #include "hal/result.h"
 

@@ -1,6 +1,6 @@
 #include "hal/mcap/records.h"
 
-#include "hal/mcap/crc32.h"
+#include "hal/crc32.h"
 #include "hal/mcap/fields.h"
 
 namespace hal::mcap {

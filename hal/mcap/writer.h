@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "hal/mcap/crc32.h"
+#include "hal/crc32.h"
 #include "hal/mcap/records.h"
 #include "hal/result.h"
 

@@ -90,7 +90,7 @@ class Conversation {
     const unsigned choice = choices_.next();
     clock_.advance(choice < 250 ? 1ms + choice % 8 * 3ms : 700ms);
     driver_.tick(clock_.now());
-    test::must_balance(driver_.health());
+    must(driver_.health().balances());
   }
 
   void listen() {

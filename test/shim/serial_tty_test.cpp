@@ -42,6 +42,21 @@ TEST(SerialTty, SetsEveryBaudRateOfTheDevicesWeKnow) {
   }
 }
 
+TEST(SerialTty, ChangesToEveryBaudRateWhileItIsOpenAndKeepsTheRest) {
+  hal::SerialPort& opened = open(115'200);
+  for (const int baud : {9'600, 19'200, 128'000, 500'000, 750'000, 921'600, 2'000'000}) {
+    CHECK_TRUE(static_cast<bool>(opened.set_baud(baud)));
+    LONGS_EQUAL(baud, baud_of(pty.near.get()));
+  }
+  termios t{};
+  LONGS_EQUAL(0, ::tcgetattr(pty.near.get(), &t));
+  LONGS_EQUAL(1, t.c_cc[VMIN]);
+  CHECK_EQUAL(static_cast<tcflag_t>(CS8 | CREAD | CLOCAL),
+              t.c_cflag & (CSIZE | CREAD | CLOCAL | PARENB | CSTOPB | CRTSCTS));
+  pty.write("hello");
+  CHECK_TRUE(real.run_until([&] { return log.text == "hello"; }));
+}
+
 TEST(SerialTty, IsRawAndReadsReturnAtTheFirstByte) {
   open(256'000);
   termios t{};

@@ -11,6 +11,7 @@ class FakeDriver final : public drivers::Driver {
 
   void start(hal::Time now) override { become(drivers::State::starting, now); }
   void tick(hal::Time) override { ++ticks; }
+  hal::Time due() const override { return hal::Time::max(); }
   void stop(hal::Time now) override { become(drivers::State::idle, now); }
   bool stopped() const override { return health_.state == drivers::State::idle; }
   bool drained() const override { return true; }

@@ -38,6 +38,10 @@ class FakePort final : public hal::Port {
     if (refuse_dtr) return hal::Error{hal::Errc::io, 5, "fake: set DTR", {}};
     return hal::ok;
   }
+  hal::Status set_baud(int rate) override {
+    bauds.push_back(rate);
+    return baud_result;
+  }
   bool drained() const override { return is_drained; }
   hal::PortStats stats() const override { return counters; }
   std::string_view name() const override { return "fake:"; }
@@ -69,6 +73,8 @@ class FakePort final : public hal::Port {
   hal::Error refusal{hal::Errc::not_found, 0, "fake: open", {}};
   bool is_drained = true;
   bool dtr = true;
+  std::vector<int> bauds;  // one entry per set_baud()
+  hal::Status baud_result = hal::ok;
   std::vector<std::byte> written;              // everything, joined
   std::vector<std::vector<std::byte>> writes;  // one entry per write()
   hal::PortStats counters;

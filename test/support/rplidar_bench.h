@@ -192,12 +192,7 @@ struct RplidarBench : Utest {
   bool heard(const char* text) const {
     return std::ranges::find(lidar.heard, rplidar::hex(text)) != lidar.heard.end();
   }
-  void check_books() const {
-    const auto h = driver->health();
-    LONGS_EQUAL(h.framing.bytes, h.framing.frame_bytes + h.framing.garbage_bytes + h.pending);
-    LONGS_EQUAL(h.framing.frames,
-                h.replies + h.packets + h.stale + h.unwanted + h.silent_frames + h.undecodable);
-  }
+  void check_books() const { CHECK_TRUE(driver->health().balances()); }
   void check_why(const char* part) const {
     CHECK_TRUE_TEXT(driver->health().why.view().find(part) != std::string_view::npos,
                     driver->health().why.c_str());

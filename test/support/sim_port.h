@@ -35,6 +35,7 @@ class SimPort final : public hal::Port {
   }
   void close() override { listener_ = nullptr; }
   hal::Status set_dtr(bool) override { return hal::ok; }
+  hal::Status set_baud(int) override { return hal::ok; }
   bool drained() const override { return true; }
   hal::PortStats stats() const override { return stats_; }
   std::string_view name() const override { return "sim:"; }

@@ -1,6 +1,7 @@
 // The smallest device there can be: 0xAA, length of the payload, payload, sum of all before.
-// Payload 'm' t: a measurement with stamp t ms. 'a': yes. 'n': no. 'b': I have just started.
-// 'x': makes no sense. Anything else: silent.
+// Payload 'm' t ...: measurements with stamps t ms. 'i' t: one of the second output. 'l' k s: a scan
+// of one beam at k, which starts a turn if s. 'a': yes. 'n': no. 'b': I have just started. 'f' c:
+// fault c. 'x': makes no sense. Anything else: silent.
 #pragma once
 
 #include <cstdint>
@@ -79,32 +80,47 @@ class TinyDevice {
         return drivers::Reply::not_mine();
     }
   }
-  drivers::Decoded decode(const drivers::Frame& frame) {
+  void decode(const drivers::Frame& frame, drivers::Decoded& out) {
     switch (kind(frame)) {
-      case 'm': {
-        drivers::ImuSample sample;
-        sample.temperature = 20;
-        return drivers::Decoded::of(
-            sample, {.source = drivers::Timing::Source::clock,
-                     .raw_ns = std::int64_t{drivers::wire::u8(frame.bytes, 3)} * 1'000'000,
-                     .arrival = frame.last_at,
-                     .bytes = frame.bytes.size()});
-      }
+      case 'm':
+        for (std::size_t at = 3; at + 1 < frame.bytes.size(); ++at) sample(frame, at, 0, out);
+        return;
+      case 'i':
+        return sample(frame, 3, drivers::kImuOutput, out);
+      case 'l':
+        beam_[0] = {.angle = 1.0F * drivers::wire::u8(frame.bytes, 3), .range = 1, .intensity = 0};
+        return out.add(
+            drivers::ScanSlice{.starts_turn = drivers::wire::u8(frame.bytes, 4) != 0, .beams = beam_},
+            {.arrival = frame.last_at, .bytes = frame.bytes.size()});
+      case 'f':
+        return out.fault(hal::Text<96>::of("code %u", unsigned{drivers::wire::u8(frame.bytes, 3)}));
       case 'b':
-        return drivers::Decoded::restarted();
+        return out.restarted();
       case 'x':
-        return drivers::Decoded::undecodable();
+        return out.undecodable();
       default:
-        return {};
+        return;
     }
   }
   int restarts = 0;
 
  private:
+  static void sample(const drivers::Frame& frame, std::size_t at, unsigned output,
+                     drivers::Decoded& out) {
+    drivers::ImuSample sample;
+    sample.temperature = 20;
+    out.add(sample,
+            {.source = drivers::Timing::Source::clock,
+             .raw_ns = std::int64_t{drivers::wire::u8(frame.bytes, at)} * 1'000'000,
+             .arrival = frame.last_at,
+             .bytes = frame.bytes.size()},
+            output);
+  }
   static int kind(const drivers::Frame& f) {
     return f.bytes.size() > 3 ? drivers::wire::u8(f.bytes, 2) : 0;
   }
   Framing framing_;
+  std::array<drivers::Beam, 1> beam_{};
 };
 
 }  // namespace test

@@ -171,6 +171,19 @@ TEST(Capture, RecordsAWriteWithItsResult) {
   CHECK_EQUAL(1 + static_cast<int>(hal::Errc::no_space), records.all.back().value);
 }
 
+TEST(Capture, RecordsAChangeOfTheBaudRateWithItsResult) {
+  port->open(log);
+  CHECK_TRUE(static_cast<bool>(port->set_baud(460'800)));
+  last_is(RawKind::tx);
+  LONGS_EQUAL(0, records.bytes.back().size());
+  LONGS_EQUAL(460'800, records.all.back().lost);
+  CHECK_EQUAL(0, records.all.back().value);
+  fake->baud_result = hal::Error{hal::Errc::unsupported, 25, "fake", {}};
+  CHECK_FALSE(static_cast<bool>(port->set_baud(9600)));
+  LONGS_EQUAL(25, records.all.back().sys);
+  CHECK_EQUAL(1 + static_cast<int>(hal::Errc::unsupported), records.all.back().value);
+}
+
 TEST(Capture, RecordsThatAPortWasNotDrained) {
   port->open(log);
   CHECK_TRUE(port->drained());

@@ -42,17 +42,18 @@ TEST_GROUP(Dialogue) {
   test::ManualClock clock;
   Speaker speaker;
   Runner runner;
+  LineRate rate;
   std::string sent;
 
   Outcome advance(hal::Duration d = 0ns) {
-    return runner.advance(speaker, clock.advance(d), [&](const Request& r) {
+    return runner.advance(speaker, clock.advance(d), rate, [&](const Request& r) {
       for (const std::byte b : r.view()) sent += std::to_integer<char>(b);
       sent += '.';
     });
   }
   bool offer(char c) {
     const std::byte b{static_cast<unsigned char>(c)};
-    return runner.offer(speaker, {.bytes = {&b, 1}});
+    return runner.offer(speaker, {.bytes = {&b, 1}}) != Reply::Kind::not_mine;
   }
   void sent_is(const char* expected) { STRCMP_EQUAL(expected, sent.c_str()); }
 };

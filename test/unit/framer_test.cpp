@@ -85,6 +85,23 @@ TEST(StreamFramer, DeliversAllFramesOfAReadInTheirOrder) {
   LONGS_EQUAL(all.size(), framer.stats().frame_bytes);
 }
 
+TEST(StreamFramer, MayBeResetByTheFrameThatItDelivers) {
+  const Octets three = joined(joined(tiny({'m', 1}), tiny({'m', 2})), hex("AA 05 01"));
+  int delivered = 0;
+  framer.feed(framing, {three, hal::Time{1000s}}, [&](const Frame&) {
+    ++delivered;
+    framer.reset();
+  });
+  LONGS_EQUAL(1, delivered);
+  LONGS_EQUAL(0, framer.pending());
+  LONGS_EQUAL(5 + 3, framer.stats().garbage_bytes);
+  books_balance();
+  feed(joined(Octets(100), tiny({'m', 3})));
+  LONGS_EQUAL(1, frames.size());
+  LONGS_EQUAL(100, frames[0].skipped);
+  books_balance();
+}
+
 TEST(StreamFramer, CountsGarbageByteByByteAndTellsTheNextFrame) {
   feed(joined(joined(hex("01 02 03"), tiny({'m'})), tiny({'n'})));
   LONGS_EQUAL(2, frames.size());

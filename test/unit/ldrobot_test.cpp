@@ -178,9 +178,12 @@ TEST(Ldrobot, APacketMayStraddleTheFront) {
 TEST(Ldrobot, TheFirstPacketAfterOpeningStartsNoTurn) {
   Ldrobot device(options);
   const Octets before = scan(34000, 35000, 1000, 1), after = scan(100, 1000, 1000, 3);
-  device.decode({.bytes = before});
+  Decoded out;
+  device.decode({.bytes = before}, out);
   device.restart();
-  CHECK_FALSE(std::get<ScanSlice>(device.decode({.bytes = after}).packet).starts_turn);
+  out.clear();
+  device.decode({.bytes = after}, out);
+  CHECK_FALSE(std::get<ScanSlice>(out.items()[0].packet).starts_turn);
 }
 
 TEST(Ldrobot, AnAngleBeyondTheTurnMakesNoSense) {

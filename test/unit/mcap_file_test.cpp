@@ -2,7 +2,7 @@
 #include <random>
 #include <vector>
 
-#include "hal/mcap/crc32.h"
+#include "hal/crc32.h"
 #include "test/support/allocation_counter.h"
 #include "test/support/bytes.h"
 #include "test/support/harness.h"
@@ -199,7 +199,7 @@ TEST(McapFile, TheSummaryBeginsWhereTheDataEnd) {
   }
   file[footer + 9] ^= std::byte{1};
   const std::uint32_t crc =
-      mcap::crc32(hal::Bytes(file).subspan(start, footer + mcap::kFooterRecord - 4 - start));
+      hal::crc32(hal::Bytes(file).subspan(start, footer + mcap::kFooterRecord - 4 - start));
   for (std::size_t i = 0; i < 4; ++i) {
     file[footer + mcap::kFooterRecord - 4 + i] = static_cast<std::byte>(crc >> 8 * i & 0xff);
   }

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "hal/mcap/crc32.h"
+#include "hal/crc32.h"
 #include "test/support/bytes.h"
 #include "test/support/harness.h"
 
@@ -26,18 +26,18 @@ TEST_GROUP(McapRecords) {
 };
 
 TEST(McapRecords, TheCrcIsThatOfZlib) {
-  LONGS_EQUAL(0xcbf43926, mcap::crc32(bytes_of("123456789")));
-  LONGS_EQUAL(0, mcap::crc32({}));
+  LONGS_EQUAL(0xcbf43926, hal::crc32(bytes_of("123456789")));
+  LONGS_EQUAL(0, hal::crc32({}));
 }
 
 TEST(McapRecords, TheCrcDoesNotDependOnThePieces) {
   std::vector<std::byte> bytes;
   for (int i = 0; i < 100; ++i) bytes.push_back(static_cast<std::byte>(i * 7));
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
-    mcap::Crc32 crc;
+    hal::Crc32 crc;
     crc.add(hal::Bytes(bytes).first(cut));
     crc.add(hal::Bytes(bytes).subspan(cut));
-    LONGS_EQUAL(mcap::crc32(bytes), crc.value());
+    LONGS_EQUAL(hal::crc32(bytes), crc.value());
   }
 }
 

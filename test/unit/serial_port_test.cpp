@@ -178,6 +178,13 @@ TEST(SerialPort, HasNoDtrLineOnAPty) {
   CHECK_TRUE(!set && set.error().code == Errc::unsupported);
 }
 
+TEST(SerialPort, APtyHasNoBaudRate) {
+  const hal::Status set = open().set_baud(19'200);
+  CHECK_TRUE(!set && set.error().code == Errc::unsupported);
+  pty.write("x");
+  CHECK_TRUE(received("x"));
+}
+
 TEST(SerialPort, ReadsBatchedPortsWithoutWaitingForThem) {
   hal::SerialPort& opened = open({.path = pty.path, .latency = hal::Latency::batched});
   pty.write("batched");

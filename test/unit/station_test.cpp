@@ -88,6 +88,20 @@ TEST(Station, ASensorThatMayBeAbsentOnlyWarns) {
   CHECK_TRUE(optional.newest_event.level == app::Level::warn);
 }
 
+TEST(Station, ADeviceThatStreamsAndIsNotWellIsOneEventAndItsEndAnother) {
+  begin();
+  const auto warn = [&](const char* why, Cause cause) {
+    bench.lidar_driver->become(State::streaming, bench.clock.now(), why, cause);
+    bench.run_for(100ms);
+  };
+  warn("", Cause::none);
+  bench.events();
+  warn("the motor stands", Cause::not_turning);
+  STRCMP_EQUAL("front recover: streams; front warning: the motor stands; ", bench.events().c_str());
+  warn("", Cause::none);
+  STRCMP_EQUAL("front recover: streams; front recover: is well again; ", bench.events().c_str());
+}
+
 TEST(Station, AClockThatBeganAnewIsOneEvent) {
   begin();
   bench.imu_driver->restart_clock();

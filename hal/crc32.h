@@ -5,7 +5,7 @@
 
 #include "hal/bytes.h"
 
-namespace hal::mcap {
+namespace hal {
 
 class Crc32 {
  public:
@@ -22,4 +22,4 @@ inline std::uint32_t crc32(Bytes bytes) {
   return crc.value();
 }
 
-}  // namespace hal::mcap
+}  // namespace hal

@@ -1,8 +1,8 @@
-#include "hal/mcap/crc32.h"
+#include "hal/crc32.h"
 
 #include <array>
 
-namespace hal::mcap {
+namespace hal {
 namespace {
 
 // Row k advances a byte by k further zero bytes, so that eight bytes are taken at a time.
@@ -43,4 +43,4 @@ void Crc32::add(Bytes bytes) {
   state_ = state;
 }
 
-}  // namespace hal::mcap
+}  // namespace hal

@@ -1,0 +1,60 @@
+// What a driver has to say about its device; DeviceDriver and DeviceDecoder do the rest.
+#pragma once
+
+#include "drivers/decoded.h"
+#include "drivers/dialogue.h"
+#include "drivers/options.h"
+#include "drivers/routine.h"
+
+namespace drivers {
+
+// A device is passive and pure: no ports, no clock, no allocation after construction. It may also
+// have
+//   hal::Text<96> about() const            what it found out about itself: model, serial number
+//   span<const Routine<D>> routines() const  what is said to it while it streams
+//   static constexpr std::size_t kOutputs    1 unless it fills kImuOutput, too
+//   static constexpr bool kControlHangsUp    it closes the control channel after each answer
+//   static double likeness(Bytes)            see recognise.h
+// A framing may differ from channel to channel: framing(channel) returns another object of the type.
+template <class D>
+concept Device = requires(D d, const D c, const Frame& frame, const Options& options,
+                          Decoded& decoded) {
+  requires Framing<typename D::Framing>;
+  D(options);
+  d.restart();  // forget what earlier frames said: the port was opened anew
+  { d.framing(Channel::data) } -> std::same_as<typename D::Framing&>;
+  { d.decode(frame, decoded) } -> std::same_as<void>;  // `decoded` comes empty
+  { c.clock_model() } -> std::same_as<ClockModel>;
+  { D::start_script() } -> std::convertible_to<std::span<const Step<D>>>;
+  { D::stop_script() } -> std::convertible_to<std::span<const Step<D>>>;
+  { c.max_silence() } -> std::same_as<hal::Duration>;  // about three periods
+};
+
+template <class D>
+constexpr std::size_t outputs_of() {
+  if constexpr (requires { D::kOutputs; }) {
+    static_assert(D::kOutputs <= kMaxOutputs);
+    return D::kOutputs;
+  } else {
+    return 1;
+  }
+}
+
+template <class D>
+constexpr bool control_hangs_up() {
+  if constexpr (requires { D::kControlHangsUp; }) {
+    return D::kControlHangsUp;
+  } else {
+    return false;
+  }
+}
+
+// The clocks of a device's outputs: one device clock, but each stream of packets has its own stamps.
+template <Device D>
+std::array<Stamper, kMaxOutputs> make_stampers(const D& device, int baud,
+                                               std::optional<hal::Duration> fixed_latency) {
+  const Stamper stamper(device.clock_model(), baud, fixed_latency);
+  return {stamper, stamper};
+}
+
+}  // namespace drivers

@@ -1,0 +1,75 @@
+// What is said to a device again and again while it streams: polls, keep-alives, time exchange.
+#pragma once
+
+#include "drivers/dialogue.h"
+
+namespace drivers {
+
+// `steps` are held every `period`, the first time one period after the start script. A step that
+// must be answered and is not ends the connection, as in any script.
+template <class D>
+struct Routine {
+  hal::Duration period;
+  std::span<const Step<D>> steps;
+};
+
+inline constexpr std::size_t kMaxRoutines = 4;
+
+// Holds one routine at a time; those that fall due meanwhile wait. A routine that is late is held
+// at once and then in its rhythm again, never more often to catch up.
+template <class D>
+class RoutineRunner {
+ public:
+  using Outcome = typename ScriptRunner<D>::Outcome;
+
+  void begin(std::span<const Routine<D>> routines, hal::Time now) {
+    routines_ = routines.first(std::min(routines.size(), kMaxRoutines));
+    for (std::size_t i = 0; i < routines_.size(); ++i) due_[i] = now + routines_[i].period;
+    held_ = false;
+  }
+  void end() {
+    routines_ = {};
+    held_ = false;
+  }
+
+  // When advance() will have something to do, if nothing is answered until then.
+  hal::Time due() const {
+    if (held_ && script_.waits()) return script_.due();
+    hal::Time first = hal::Time::max();
+    for (std::size_t i = 0; i < routines_.size(); ++i) first = std::min(first, due_[i]);
+    return first;
+  }
+  void put_off(hal::Duration stalled) { script_.put_off(stalled); }
+  const hal::Text<192>& why() const { return script_.why(); }
+  bool refused() const { return script_.refused(); }
+
+  template <class Transmit>
+  Outcome advance(D& device, hal::Time now, const LineRate& rate, Transmit&& transmit) {
+    if (!held_ && !pick(now)) return Outcome::running;
+    const Outcome outcome = script_.advance(device, now, rate, transmit);
+    if (outcome != Outcome::running) held_ = false;
+    return outcome;
+  }
+  Reply::Kind offer(D& device, const Frame& frame) {
+    return held_ ? script_.offer(device, frame) : Reply::Kind::not_mine;
+  }
+
+ private:
+  bool pick(hal::Time now) {
+    for (std::size_t i = 0; i < routines_.size(); ++i) {
+      if (now < due_[i]) continue;
+      due_[i] = std::max(due_[i] + routines_[i].period, now);
+      script_.begin(routines_[i].steps);
+      held_ = true;
+      return true;
+    }
+    return false;
+  }
+
+  std::span<const Routine<D>> routines_{};
+  std::array<hal::Time, kMaxRoutines> due_{};
+  ScriptRunner<D> script_;
+  bool held_ = false;
+};
+
+}  // namespace drivers

@@ -1,0 +1,153 @@
+// What is wrong with a device that streams, or seems to; and devices with several packets.
+#include "drivers/ldrobot/ldrobot.h"
+#include "test/support/allocation_counter.h"
+#include "test/unit/device_driver_bench.h"
+
+using namespace drivers;
+using namespace std::chrono_literals;
+using test::hex;
+using test::joined;
+using test::tiny;
+
+namespace {
+
+class Lidar : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static constexpr std::size_t kOutputs = 2;
+  static std::span<const drivers::Step<Lidar>> start_script() { return {}; }
+  static std::span<const drivers::Step<Lidar>> stop_script() { return {}; }
+  struct Fastest {
+    double turns_hz;
+  };
+  static Fastest figures(const Options&, int) { return {10}; }
+};
+
+}  // namespace
+
+TEST_GROUP_BASE(DeviceHealth, test::DriverBench) {
+  unsigned angle = 0;
+
+  void setup() override {
+    build<Lidar>();
+    driver->start(clock.now());
+  }
+  // A beam every 10 ms, `per_turn` to a turn; 0: it does not turn.
+  void scan(int beams, unsigned per_turn) {
+    for (int i = 0; i < beams; ++i) {
+      const bool starts = per_turn > 0 && ++angle % per_turn == 0;
+      deliver(tiny({'l', per_turn > 0 ? angle & 0xFF : unsigned(i) & 0xFF, starts}));
+      tick(10ms);
+    }
+  }
+};
+
+TEST(DeviceHealth, AFrameMayGiveSeveralPackets) {
+  deliver(tiny({'m', 1, 2, 3}));
+  LONGS_EQUAL(3, log.samples.size());
+  CHECK_TRUE(2'000'000 == log.samples[1].device_ns.value_or(0));
+  LONGS_EQUAL(3, health().packets);
+  LONGS_EQUAL(2, health().extra_packets);
+  deliver(tiny({'m', 3, 4}));
+  LONGS_EQUAL(1, health().stale);
+  books_balance();
+}
+
+TEST(DeviceHealth, OutputsHaveTheirOwnSensorsStampsAndStates) {
+  deliver(tiny({'m', 5}));
+  deliver(tiny({'i', 5}));
+  deliver(tiny({'m', 5}));
+  const std::vector<SensorId> expected{3, 4};
+  CHECK_TRUE(log.ids == expected);
+  LONGS_EQUAL(1, health().stale);
+  const std::vector<State> states{State::starting, State::starting, State::streaming,
+                                  State::streaming};
+  CHECK_TRUE(log.states == states);
+  books_balance();
+}
+
+TEST(DeviceHealth, AFaultThatTheDeviceReportsIsToldWhileItStreams) {
+  deliver(tiny({'m', 1}));
+  deliver(tiny({'f', 7}));
+  is(State::streaming);
+  why_is(Cause::device_fault, "the device reports a fault: code 7");
+  deliver(tiny({'m', 2}));
+  why_is(Cause::device_fault, "the device reports a fault: code 7");
+  LONGS_EQUAL(1, health().device_faults);
+  for (unsigned i = 3; i < 40; ++i) tick(60ms), deliver(tiny({'m', i}));
+  is(State::streaming);
+  why_is(Cause::none, "");
+  books_balance();
+}
+
+TEST(DeviceHealth, AFaultIsTheCauseOfTheSilenceAfterIt) {
+  deliver(tiny({'m', 1}));
+  deliver(tiny({'f', 9}));
+  tick(100ms);
+  is(State::silent);
+  why_is(Cause::device_fault, "the device reports a fault: code 9");
+}
+
+TEST(DeviceHealth, AScanThatIsRepeatedBitForBitIsNoMeasurement) {
+  scan(10, 10);
+  is(State::streaming);
+  for (int i = 0; i < 50; ++i) deliver(tiny({'l', 5, 0})), tick(10ms);
+  is(State::streaming);
+  for (int i = 0; i < 10; ++i) deliver(tiny({'l', 5, 0})), tick(10ms);
+  is(State::silent);
+  why_is(Cause::stuck, "it repeats one measurement: its motor or its firmware hangs");
+  LONGS_EQUAL(10, health().stuck);
+  books_balance();
+  for (int i = 0; i < 50; ++i) deliver(tiny({'l', 5, 0})), tick(10ms);
+  is(State::backoff);
+}
+
+TEST(DeviceHealth, ARestingInertialSensorMayRepeatItself) {
+  build<Lidar>();
+  driver->start(clock.now());
+  for (int i = 0; i < 100; ++i) deliver(tiny({'q'})), deliver(tiny({'m', unsigned(i)})), tick(10ms);
+  LONGS_EQUAL(0, health().stuck);
+}
+
+TEST(DeviceHealth, TurnsAreMeasured) {
+  scan(100, 10);
+  DOUBLES_EQUAL(10, health().turns_hz, 0.01);
+  why_is(Cause::none, "");
+}
+
+TEST(DeviceHealth, AMotorThatStandsIsNamedWithinTwoSeconds) {
+  scan(100, 10);
+  scan(140, 0);
+  why_is(Cause::none, "");
+  scan(60, 0);
+  is(State::streaming);
+  why_is(Cause::not_turning, "it measures but does not turn: motor blocked, unpowered or off?");
+  DOUBLES_EQUAL(0, health().turns_hz, 0);
+  scan(20, 10);
+  why_is(Cause::none, "");
+}
+
+TEST(DeviceHealth, AnImpossibleSpeedIsNamed) {
+  scan(40, 4);
+  why_is(Cause::wrong_speed, "it seems to turn at 25.0 Hz, which it cannot: wrong model?");
+  is(State::streaming);
+}
+
+TEST(DeviceHealth, APauseIsNoTurn) {
+  scan(100, 10);
+  clock.advance(5s);
+  driver->tick(clock.now());
+  scan(5, 10);
+  is(State::streaming);
+  why_is(Cause::none, "");
+}
+
+TEST(DeviceHealth, BytesOfAnotherDeviceAreNamed) {
+  const auto ld19 = hex(
+      "54 2C 68 08 AB 7E E0 00 E4 DC 00 E2 D9 00 E5 D5 00 E3 D3 00 E4 D0 00 E9 CD 00 E4 CA 00 E2 C7 "
+      "00 E9 C5 00 E5 C2 00 E5 C0 00 E5 BE 82 3A 1A 50");
+  for (int i = 0; i < 100; ++i) deliver(ld19), tick(10ms);
+  is(State::backoff);
+  why_is(Cause::mismatch,
+         "4700 bytes at 115200 baud but no frame: they are those of driver 'ldrobot'");
+}
