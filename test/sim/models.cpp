@@ -7,6 +7,7 @@
 #include "test/sim/coin_d4.h"
 #include "test/sim/delta2.h"
 #include "test/sim/hlds_lds01.h"
+#include "test/sim/hokuyo_scip.h"
 #include "test/sim/ldrobot.h"
 #include "test/sim/lslidar_m10.h"
 #include "test/sim/microstrain_mip.h"
@@ -27,6 +28,8 @@ std::span<const ModelRow> table() {
        delta2::make},
       {"hlds_lds01", "Hitachi-LG HLS-LFCD2 (LDS-01) lidar", false, hlds_lds01::options(),
        hlds_lds01::make},
+      {"hokuyo_scip", "Hokuyo URG, UBG and UTM lidars", false, hokuyo_scip::options(),
+       hokuyo_scip::make},
       {"ldrobot", "LDROBOT LD06, LD19, STL and LD14 lidars", false, ldrobot::options(),
        ldrobot::make},
       {"lslidar_m10", "LSLIDAR N10, L10 and M10 lidars", false, lslidar_m10::options(),
