@@ -16,6 +16,8 @@ constexpr std::int64_t kStallLimit = hal::Duration(seconds(10)).count();
 constexpr double kStalledBlock = 20e6;  // ns above the model: the host slept through this block
 constexpr double kTrim = 4e6;           // ns above the lowest residual: not a minimum
 constexpr std::size_t kMostRefused = 10;
+constexpr std::int64_t kSmallestJumps = 20;  // parts of a modulus
+constexpr std::int64_t kInLine = 5;          // periods from a stamp to the next, some lost
 constexpr hal::Duration kNudge = std::chrono::microseconds(1);
 
 }  // namespace
@@ -30,14 +32,15 @@ std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Tim
     ++health_.stale;
     return std::nullopt;
   }
-  if (stays_behind(pair_at(smooth(*device), arrival))) begin(*device, arrival);
+  if (stays_behind(pair_at(smooth(*device), arrival), arrival)) begin(*device, arrival);
   smoothed_ = smooth(*device);
+  last_step_ = *device - unwrapped_;
   unwrapped_ = *device;
   last_raw_ = raw_ns;
   last_arrival_ = arrival;
   fresh_ = false;
 
-  observe(pair_at(smoothed_, arrival));
+  observe(pair_at(smoothed_, arrival), arrival);
   const double shift = predicted(smoothed_ - origin_device_);
   health_.offset_ns = origin_delay_ + std::llround(shift);
   health_.drift_ppm = skew_ * 1e6;
@@ -59,6 +62,9 @@ ClockMapper::Pair ClockMapper::pair_at(std::int64_t device_ns, hal::Time arrival
   return {device_ns - origin_device_, hal::to_ns(arrival) - device_ns - origin_delay_};
 }
 
+// A stamp that wraps leaves open how many times it did: as many times as brings it nearest to its
+// arrival, seen from the line, or from the stamp before while there is no line. But the next stamp
+// in line that comes after a pause, or in a burst, was late and nothing was lost: the host stalled.
 std::int64_t ClockMapper::advance_of(std::int64_t raw_ns, hal::Time arrival) const {
   std::int64_t delta = raw_ns - last_raw_;
   const std::int64_t modulus = model_.modulus.count();
@@ -66,8 +72,19 @@ std::int64_t ClockMapper::advance_of(std::int64_t raw_ns, hal::Time arrival) con
   delta = ((delta % modulus) + modulus) % modulus;
   if (delta > modulus / 2) delta -= modulus;
   const std::int64_t gap = (arrival - last_arrival_).count();
-  if (gap > modulus / 2) delta += (gap - delta + modulus / 2) / modulus * modulus;
-  return delta;
+  const std::int64_t behind =
+      fitted() ? std::llround(above(pair_at(unwrapped_ + delta, arrival))) : gap - delta;
+  if (behind <= modulus / 2) return delta;
+  const std::int64_t usual = model_.period.count() > 0 ? model_.period.count() : last_step_;
+  const bool next_in_line = delta > 0 && delta <= kInLine * usual;
+  if (next_in_line && (gap > modulus / 2 || gap < delta / 2)) return delta;
+  return delta + (behind + modulus / 2) / modulus * modulus;
+}
+
+// A clock that wraps soon can also only be seen to jump by little.
+std::int64_t ClockMapper::jump() const {
+  const std::int64_t modulus = model_.modulus.count();
+  return modulus == 0 ? kJump : std::min(kJump, modulus / kSmallestJumps);
 }
 
 // Sees forward steps, wraps and losses; an older stamp gives nothing, a much older one an epoch.
@@ -80,10 +97,10 @@ std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time a
   if (delta == 0 && model_.quantum.count() == 0) return std::nullopt;
   if (delta < 0 && delta > -kJump && !fresh_) return std::nullopt;
   const std::int64_t device = unwrapped_ + delta;
-  const Pair pair = pair_at(device, arrival);
-  const double off = static_cast<double>(pair.delay) - predicted(pair.device);
+  const double off = above(pair_at(device, arrival));
   // After a reopening to begin anew costs less than to doubt a restarted clock for ten seconds.
-  const bool jumped = fresh_ ? std::abs(off) > kStep : off < -kJump;
+  const std::int64_t earliest = fitted() ? jump() : kJump;
+  const bool jumped = fresh_ ? std::abs(off) > kStep : off < static_cast<double>(-earliest);
   if (delta < 0 || jumped) {
     begin(raw_ns, arrival);
     return raw_ns;
@@ -112,26 +129,34 @@ void ClockMapper::begin(std::int64_t device_ns, hal::Time arrival) {
   offset_ = skew_ = 0;
   blocks_ = next_block_ = refused_ = 0;
   block_start_ = 0;
+  block_from_ = arrival;
   block_empty_ = true;
   above_since_ = -1;
 }
 
-// A stalled host ends soon; a clock that went back, or was slow to, does not.
-bool ClockMapper::stays_behind(Pair pair) {
-  const double above = static_cast<double>(pair.delay) - predicted(pair.device);
-  if (above <= kJump) {
+// A stalled host ends soon, and what it left comes in a burst; a clock that went back does not.
+bool ClockMapper::stays_behind(Pair pair, hal::Time arrival) {
+  const bool small = fitted() && jump() < kJump;
+  if (above(pair) <= static_cast<double>(small ? jump() : kJump)) {
     above_since_ = -1;
     return false;
   }
-  if (above_since_ < 0) above_since_ = pair.device;
-  return pair.device - above_since_ > kStallLimit;
+  if (above_since_ < 0) {
+    above_since_ = pair.device;
+    above_from_ = arrival;
+  }
+  const std::int64_t measured = pair.device - above_since_;
+  const bool in_a_burst = (arrival - above_from_).count() < measured / 2;
+  return measured > (small ? kBlock : kStallLimit) && !in_a_burst;
 }
 
-void ClockMapper::observe(Pair pair) {
-  const double above = static_cast<double>(pair.delay) - predicted(pair.device);
+void ClockMapper::observe(Pair pair, hal::Time arrival) {
+  const double above_line = above(pair);
   if (pair.device - block_start_ >= kBlock) {
-    if (!block_empty_) end_block();
+    const bool in_a_burst = (arrival - block_from_).count() < kBlock / 2;
+    if (!block_empty_) end_block(in_a_burst);
     block_start_ = pair.device;
+    block_from_ = arrival;
     block_empty_ = true;
   }
   const auto height = [this](const Pair& p) {
@@ -139,17 +164,18 @@ void ClockMapper::observe(Pair pair) {
   };
   if (block_empty_ || height(pair) < height(best_)) best_ = pair;
   block_empty_ = false;
-  if (above < 0) offset_ += above;  // a stamp is never later than its arrival
+  if (above_line < 0) offset_ += above_line;  // a stamp is never later than its arrival
 }
 
-void ClockMapper::end_block() {
-  const double above = static_cast<double>(best_.delay) - predicted(best_.device);
+// What a stalled host left comes in bursts, however long it stalled.
+void ClockMapper::end_block(bool in_a_burst) {
+  const double late = above(best_);
   const std::int64_t unfitted = fitted() ? 0 : best_.device - (blocks_ > 0 ? ring_[0].device : 0);
   const double usual = kStalledBlock + model_.max_skew * static_cast<double>(unfitted);
-  if (counted() && above > usual) {
+  if (counted() && late > usual) {
     blocks_ = next_block_ = 0;  // lost data are lost time: what was counted before is too short
-  } else if (fitted() && above > kStalledBlock) {
-    if (++refused_ <= kMostRefused) return;
+  } else if (fitted() && late > kStalledBlock) {
+    if (in_a_burst || ++refused_ <= kMostRefused) return;
     blocks_ = next_block_ = 0;  // it was no stall: the clock stepped back
   }
   refused_ = 0;

@@ -70,15 +70,19 @@ class ClockMapper {
   std::int64_t advance_of(std::int64_t raw_ns, hal::Time arrival) const;
   std::optional<std::int64_t> unwrap(std::int64_t raw_ns, hal::Time arrival);
   std::int64_t smooth(std::int64_t device_ns) const;
-  bool stays_behind(Pair pair);
+  std::int64_t jump() const;
+  bool stays_behind(Pair pair, hal::Time arrival);
   void begin(std::int64_t device_ns, hal::Time arrival);
   Pair pair_at(std::int64_t device_ns, hal::Time arrival) const;
-  void observe(Pair pair);
-  void end_block();
+  void observe(Pair pair, hal::Time arrival);
+  void end_block(bool in_a_burst);
   void fit();
   bool fitted() const { return blocks_ >= (counted() ? 2 : kLockBlocks); }
   double predicted(std::int64_t device) const {
     return offset_ + skew_ * static_cast<double>(device);
+  }
+  double above(Pair pair) const {  // the line, ns
+    return static_cast<double>(pair.delay) - predicted(pair.device);
   }
   hal::Time publish(hal::Time wanted, hal::Time arrival);
 
@@ -88,6 +92,7 @@ class ClockMapper {
   bool fresh_ = false;                         // no stamp came since the port was opened anew
   std::int64_t last_raw_ = 0, unwrapped_ = 0;  // unwrapped_ of the newest stamp
   std::int64_t smoothed_ = 0;
+  std::int64_t last_step_ = 0;  // between the two newest stamps
   hal::Time last_arrival_{};
   std::int64_t origin_device_ = 0;  // first stamp and first delay of the epoch
   std::int64_t origin_delay_ = 0;
@@ -95,9 +100,11 @@ class ClockMapper {
   std::array<Pair, kBlocks> ring_{};
   std::size_t blocks_ = 0, next_block_ = 0, refused_ = 0;
   std::int64_t block_start_ = 0;
+  hal::Time block_from_{};  // arrival of its first stamp
   Pair best_{};
   bool block_empty_ = true;
   std::int64_t above_since_ = -1;  // device time since when delays are far above the model
+  hal::Time above_from_{};         // and the arrival then
   hal::Time last_out_ = hal::Time::min();
 };
 
