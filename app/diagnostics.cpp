@@ -1,5 +1,6 @@
 #include "app/diagnostics.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <limits>
 
@@ -153,7 +154,68 @@ std::optional<Check> newest_finding(const HealthCheck& checks, hal::Time now) {
   return gravest;
 }
 
-constexpr std::size_t kMessage = 1024, kPerSensor = 4096;
+void put_deskew(DiagnosticWriter& out, const collation::DeskewStats& d) {
+  const Count counts[] = {{"deskew.clouds", d.clouds},
+                          {"deskew.turned", d.turned},
+                          {"deskew.without_gyro", d.without_gyro}};
+  put(out, counts);
+}
+
+// What is made of a sensor's data behind the order.
+void put_derived(DiagnosticWriter& out, const Derived& derived, drivers::SensorId id) {
+  if (const collation::DeskewStats* const d = derived.deskew_stats(id)) put_deskew(out, *d);
+  if (const collation::GyroTrack* const gyro = derived.gyro(id)) {
+    const collation::GyroStats& g = gyro->stats();
+    const Count counts[] = {
+        {"gyro.samples", g.samples}, {"gyro.gaps", g.gaps}, {"gyro.rests", g.rests}};
+    put(out, counts);
+    const Eigen::Vector3d& b = gyro->bias();
+    out.value("gyro.bias", hal::Text<48>::of("%.5f %.5f %.5f", b.x(), b.y(), b.z()).view());
+  }
+}
+
+void put_merge(DiagnosticWriter& out, const collation::MergeStats& m) {
+  const Count counts[] = {
+      {"merge.clouds", m.clouds},
+      {"merge.merged", m.merged},
+      {"merge.backward", m.backward},
+      {"merge.late_clouds", m.late_clouds},
+      {"merge.held_clouds", m.held_clouds},
+      {"merge.points", m.points},
+      {"merge.out", m.out},
+      {"merge.backward_points", m.backward_points},
+      {"merge.late", m.late},
+      {"merge.bad_time", m.bad_time},
+      {"merge.full", m.full},
+      {"merge.held", m.held},
+      {"merge.emitted", m.emitted},
+      {"merge.forced", m.forced},
+      {"merge.cut", m.cut},
+  };
+  put(out, counts);
+}
+
+// What is wrong with the samples since `before`, and what may be done; empty when none was dropped.
+hal::Text<192> fault_of(const collation::ImuStats& now, const collation::ImuStats& before) {
+  struct Reason {
+    std::uint64_t dropped;
+    const char* words;
+  };
+  const Reason reasons[] = {
+      {now.incomplete - before.incomplete,
+       "without acceleration or angular rate: let the device send both"},
+      {now.non_finite - before.non_finite, "not a number: the device reports no measurement"},
+      {now.all_zero - before.all_zero,
+       "of exactly 0 m/s^2 on all axes: the device does not measure, switch it off and on"},
+      {now.implausible - before.implausible,
+       "beyond 2000 m/s^2 or 200 rad/s: check the device's units and ranges"}};
+  const Reason& worst = *std::ranges::max_element(reasons, {}, &Reason::dropped);
+  if (worst.dropped == 0) return {};
+  return hal::Text<192>::of("%" PRIu64 " of %" PRIu64 " samples dropped, %s", worst.dropped,
+                            now.in - before.in, worst.words);
+}
+
+constexpr std::size_t kMessage = 1024, kPerSensor = 4096, kPerMerged = 2048;
 
 }  // namespace
 
@@ -161,6 +223,7 @@ Diagnostics::Diagnostics(const config::Stack& stack, const config::Plan& plan, M
                          OutputTime& time)
     : stack_(stack), plan_(plan), sink_(sink), time_(time) {
   for (const config::Sensor& sensor : stack.sensors) ports_.push_back(hal::to_string(*sensor.port));
+  samples_before_.resize(stack.sensors.size());
   const auto declare = [&](const char* topic, std::size_t latched_bytes) -> ChannelId {
     const auto id = sink_.add_channel(topic, kDiagnosticArrayType, latched_bytes);
     if (id) return *id;
@@ -174,7 +237,7 @@ Diagnostics::Diagnostics(const config::Stack& stack, const config::Plan& plan, M
 }
 
 std::size_t Diagnostics::longest_message(const config::Stack& stack) {
-  return kMessage + kPerSensor * stack.sensors.size();
+  return kMessage + kPerSensor * stack.sensors.size() + kPerMerged * stack.merged.size();
 }
 
 void Diagnostics::publish_configuration() {
@@ -195,6 +258,14 @@ void Diagnostics::publish_configuration() {
     for (const drivers::OptionSpec& option : sensor.driver->options) {
       writer.value(option.key, sensor.options.text(option.key));
     }
+  }
+  for (const config::Merged& merged : stack_.merged) {
+    writer.status(Level::ok, merged.name, "configuration", kMergedId);
+    writer.value("kind", "merged");
+    for (std::size_t i = 0; i < merged.sensors.size(); ++i) {
+      writer.value(hal::Text<24>::of("origin.%zu", i).view(), merged.sensors[i]);
+    }
+    writer.value("deskew", merged.deskew);
   }
   publish(configuration_, writer, out);
 }
@@ -226,17 +297,27 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
   put(writer, counts);
   for (std::size_t i = 0; i < pipeline.sensors(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
-    describe(writer, stack_.sensors[i], pipeline.account(id), output.stats(id));
+    const Account account = pipeline.account(id);
+    const auto fault =
+        fault_of(account.samples, std::exchange(samples_before_[i], account.samples));
+    describe(writer, stack_.sensors[i], account, output.stats(id), fault.view());
+    put_derived(writer, pipeline.derived(), id);
+  }
+  for (std::size_t m = 0; m < stack_.merged.size(); ++m) {
+    describe(writer, stack_.merged[m], pipeline.derived(), m, output.merged_stats(m));
   }
   publish(diagnostics_, writer, out);
 }
 
 void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
-                           const Account& account, const OutputStats& published) {
+                           const Account& account, const OutputStats& published,
+                           std::string_view fault) {
   const drivers::Health& health = account.health;
   const bool streams = health.state == drivers::State::streaming;
   const auto found = streams ? newest_finding(account.checks, time_.pass()) : std::nullopt;
-  if (found) {
+  if (streams && !fault.empty()) {
+    out.status(Level::warn, sensor.name, fault, sensor.driver->name);
+  } else if (found) {
     out.status(check_rows()[static_cast<std::size_t>(*found)].level, sensor.name,
                in_words(*found, account.checks.finding(*found)).view(), sensor.driver->name);
   } else {
@@ -263,6 +344,23 @@ void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
   }
   put_queue(out, account.queue);
   put_checks(out, account.checks);
+}
+
+void Diagnostics::describe(DiagnosticWriter& out, const config::Merged& merged,
+                           const Derived& derived, std::size_t m, const OutputStats& published) {
+  const collation::MergeStats stats = derived.merge_stats(m);
+  out.status(
+      Level::ok, merged.name,
+      hal::Text<64>::of("%" PRIu64 " clouds of %zu lidars", stats.emitted, merged.sensors.size())
+          .view(),
+      kMergedId);
+  put_merge(out, stats);
+  if (const collation::DeskewStats* const d = derived.merge_deskew_stats(m)) {
+    put_deskew(out, *d);
+  }
+  const Count counts[] = {{"output.messages", published.messages},
+                          {"output.points", published.points}};
+  put(out, counts);
 }
 
 void Diagnostics::publish_event(Level level, std::string_view name, const char* event,

@@ -8,6 +8,8 @@
 
 namespace app {
 
+inline constexpr const char* kMergedId = "merged";  // hardware_id of what is no device
+
 // What only the daemon knows; zeros in a replay. Counters only grow, `clients` apart.
 struct ServiceStats {
   std::uint64_t clients = 0, refused_clients = 0, dropped_messages = 0;
@@ -15,9 +17,9 @@ struct ServiceStats {
 };
 
 // /diagnostics (latched): one status "lidard" with the time line (unix_offset_ns, segment), then
-// one per sensor with its state, cause, counters and books; keys are those of Account, so that any
-// client can check them. /lidard/events: one status per event, its kind under the key "event".
-// /lidard/configuration (latched): what is configured, one status per sensor.
+// one per sensor and per merged cloud with its state, cause, counters and books; keys are those of
+// Account, so that any client can check them. /lidard/events: one status per event, its kind under
+// the key "event". /lidard/configuration (latched): what is configured, one status per sensor.
 class Diagnostics {
  public:
   // Declares the channels. Everything passed in outlives it.
@@ -37,7 +39,11 @@ class Diagnostics {
   static std::size_t longest_message(const config::Stack&);
 
  private:
-  void describe(DiagnosticWriter&, const config::Sensor&, const Account&, const OutputStats&);
+  // `fault`: what is wrong with its data though it streams; empty: nothing.
+  void describe(DiagnosticWriter&, const config::Sensor&, const Account&, const OutputStats&,
+                std::string_view fault);
+  void describe(DiagnosticWriter&, const config::Merged&, const Derived&, std::size_t merge,
+                const OutputStats&);
   void publish(ChannelId, DiagnosticWriter&, std::span<std::byte> out);
 
   const config::Stack& stack_;
@@ -46,7 +52,8 @@ class Diagnostics {
   OutputTime& time_;
   hal::Status status_ = hal::ok;
   ChannelId diagnostics_ = 0, events_ = 0, configuration_ = 0;
-  std::vector<std::string> ports_;  // as configured, by sensor
+  std::vector<std::string> ports_;                   // as configured, by sensor
+  std::vector<collation::ImuStats> samples_before_;  // by sensor, at the last state
   std::uint64_t too_long_ = 0;
 };
 

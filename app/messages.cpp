@@ -4,8 +4,21 @@ namespace app {
 namespace {
 
 constexpr std::int64_t kNsPerS = 1'000'000'000;
-constexpr std::uint8_t kFloat32 = 7;  // sensor_msgs/msg/PointField
-constexpr std::array<std::string_view, 5> kPointFields{"x", "y", "z", "intensity", "time"};
+constexpr std::uint8_t kUint32 = 6, kFloat32 = 7;  // sensor_msgs/msg/PointField
+
+struct Field {
+  std::string_view name;
+  std::uint8_t type = kFloat32;
+};
+constexpr std::array<Field, 6> kAllFields{
+    {{"x"}, {"y"}, {"z"}, {"intensity"}, {"time"}, {"origin", kUint32}}};
+static_assert(sizeof(float) == sizeof(std::uint32_t));
+
+// As many as the point has.
+template <class Point>
+constexpr std::span<const Field> fields_of() {
+  return std::span(kAllFields).first(sizeof(Point) / sizeof(float));
+}
 
 void write(CdrWriter& w, const Header& h) {
   std::int64_t s = h.unix_ns / kNsPerS;
@@ -52,59 +65,78 @@ std::optional<T> read_with_covariance(CdrReader& r) {
   return part;
 }
 
-bool has_our_fields(CdrReader& r) {
-  if (r.read<std::uint32_t>() != kPointFields.size()) return false;
+bool has_fields(CdrReader& r, std::span<const Field> fields) {
+  if (r.read<std::uint32_t>() != fields.size()) return false;
   std::uint32_t offset = 0;
-  for (const std::string_view name : kPointFields) {
-    const bool same = r.string() == name && r.read<std::uint32_t>() == offset &&
-                      r.read<std::uint8_t>() == kFloat32 && r.read<std::uint32_t>() == 1;
+  for (const Field& field : fields) {
+    const bool same = r.string() == field.name && r.read<std::uint32_t>() == offset &&
+                      r.read<std::uint8_t>() == field.type && r.read<std::uint32_t>() == 1;
     if (!same) return false;
     offset += sizeof(float);
   }
   return true;
 }
 
-}  // namespace
-
-std::size_t encode(const PointCloud& cloud, std::span<std::byte> out) {
+template <class Point>
+std::size_t encode_cloud(const Header& header, const Packed<Point>& points,
+                         std::span<std::byte> out) {
   CdrWriter w(out);
-  const auto n = static_cast<std::uint32_t>(cloud.points.size());
-  constexpr std::uint32_t kStep = sizeof(PointXyzit);
-  write(w, cloud.header);
+  const auto n = static_cast<std::uint32_t>(points.size());
+  constexpr std::uint32_t kStep = sizeof(Point);
+  write(w, header);
   w.write(std::uint32_t{1});  // height
   w.write(n);
-  w.write(static_cast<std::uint32_t>(kPointFields.size()));
+  w.write(static_cast<std::uint32_t>(fields_of<Point>().size()));
   std::uint32_t offset = 0;
-  for (const std::string_view name : kPointFields) {
-    w.string(name);
+  for (const Field& field : fields_of<Point>()) {
+    w.string(field.name);
     w.write(offset);
-    w.write(kFloat32);
+    w.write(field.type);
     w.write(std::uint32_t{1});
     offset += sizeof(float);
   }
   w.write(false);  // is_bigendian
   w.write(kStep);
   w.write(n * kStep);
-  w.sequence(cloud.points.bytes(), 1);
+  w.sequence(points.bytes(), 1);
   w.write(true);  // is_dense
   return w.size();
 }
 
-std::optional<PointCloud> decode_point_cloud(hal::Bytes bytes) {
+template <class Cloud, class Point>
+std::optional<Cloud> decode_cloud(hal::Bytes bytes) {
   CdrReader r(bytes);
-  PointCloud cloud;
+  Cloud cloud;
   cloud.header = read_header(r);
   const auto height = r.read<std::uint32_t>();
   const auto width = r.read<std::uint32_t>();
-  if (!has_our_fields(r)) return {};
+  if (!has_fields(r, fields_of<Point>())) return {};
   const bool is_bigendian = r.read_bool();
   const auto step = r.read<std::uint32_t>();
   r.read<std::uint32_t>();  // row_step
-  cloud.points = Packed<PointXyzit>(r.sequence(1));
+  cloud.points = Packed<Point>(r.sequence(1));
   r.read_bool();
-  const bool is_whole = cloud.points.bytes().size() == std::uint64_t{width} * sizeof(PointXyzit);
-  if (!r.ok() || height != 1 || is_bigendian || step != sizeof(PointXyzit) || !is_whole) return {};
+  const bool is_whole = cloud.points.bytes().size() == std::uint64_t{width} * sizeof(Point);
+  if (!r.ok() || height != 1 || is_bigendian || step != sizeof(Point) || !is_whole) return {};
   return cloud;
+}
+
+}  // namespace
+
+std::size_t encode(const PointCloud& cloud, std::span<std::byte> out) {
+  return encode_cloud(cloud.header, cloud.points, out);
+}
+
+std::size_t encode(const MergedPointCloud& cloud, std::span<std::byte> out) {
+  return encode_cloud(cloud.header, cloud.points, out);
+}
+
+std::optional<PointCloud> decode_point_cloud(hal::Bytes bytes) {
+  return decode_cloud<PointCloud, PointXyzit>(bytes);
+}
+
+std::optional<MergedPointCloud> decode_merged_cloud(hal::Bytes bytes) {
+  return decode_cloud<MergedPointCloud, PointMerged>(bytes);
 }
 
 std::size_t encode(const LaserScan& scan, std::span<std::byte> out) {

@@ -52,10 +52,22 @@ struct PointXyzit {
 };
 static_assert(sizeof(PointXyzit) == 20);  // point_step
 
+struct PointMerged {
+  PointXyzit point{};
+  std::uint32_t origin = 0;  // index of the lidar in the merged cloud's list
+};
+static_assert(sizeof(PointMerged) == 24);
+
 // sensor_msgs/msg/PointCloud2, height 1, is_dense, little-endian. Other layouts are not decoded.
 struct PointCloud {
   Header header{};  // stamp: the last point, unless time_reference is start
   Packed<PointXyzit> points{};
+};
+
+// The same message with the field `origin` (uint32) behind the others.
+struct MergedPointCloud {
+  Header header{};  // stamp: up to which the lidars are merged
+  Packed<PointMerged> points{};
 };
 
 // sensor_msgs/msg/LaserScan.
@@ -88,11 +100,13 @@ struct Transform {
 };
 
 std::size_t encode(const PointCloud&, std::span<std::byte> out);
+std::size_t encode(const MergedPointCloud&, std::span<std::byte> out);
 std::size_t encode(const LaserScan&, std::span<std::byte> out);
 std::size_t encode(const Imu&, std::span<std::byte> out);
 std::size_t encode(std::span<const Transform>, std::span<std::byte> out);
 
 std::optional<PointCloud> decode_point_cloud(hal::Bytes);
+std::optional<MergedPointCloud> decode_merged_cloud(hal::Bytes);
 std::optional<LaserScan> decode_laser_scan(hal::Bytes);
 std::optional<Imu> decode_imu(hal::Bytes);
 

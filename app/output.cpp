@@ -29,6 +29,10 @@ Output::Output(const config::Stack& stack, const config::Plan& plan, MessageSink
     declare(sensors_.back());
   }
   set_orders(wait);
+  for (const config::MergedPlan& merged : plan.merged) {
+    merged_points_.resize(std::max(merged_points_.size(), merged.points));
+  }
+  declare_merged();
   declare_transforms();
 }
 
@@ -44,6 +48,14 @@ void Output::set_orders(hal::Duration largest_max_wait) {
     sensor.order = static_cast<std::size_t>(known - names.begin());
   }
   time_.begin(std::max<std::size_t>(1, names.size()), largest_max_wait + kLateness);
+}
+
+void Output::declare_merged() {
+  for (const config::Merged& merged : stack_.merged) {
+    const auto first = std::ranges::find(sensors_, merged.sensors.front(),
+                                         [](const Sensor& s) { return s.config->name; });
+    merged_.push_back({channel(merged.name, "points", kPointCloud2Type), first->order});
+  }
 }
 
 // A sensor that is named like the tracking frame is there already.
@@ -66,15 +78,16 @@ void Output::declare_transforms() {
 
 void Output::declare(Sensor& sensor) {
   const bool lidar = sensor.config->driver->kind == drivers::Kind::lidar;
-  if (!lidar) sensor.imu = channel(sensor, "imu", kImuType);
+  if (!lidar) sensor.imu = channel(sensor.config->name, "imu", kImuType);
   if (lidar && sensor.config->outputs.points) {
-    sensor.points = channel(sensor, "points", kPointCloud2Type);
+    sensor.points = channel(sensor.config->name, "points", kPointCloud2Type);
   }
-  if (lidar && sensor.config->outputs.scan) sensor.scan = channel(sensor, "scan", kLaserScanType);
+  if (lidar && sensor.config->outputs.scan)
+    sensor.scan = channel(sensor.config->name, "scan", kLaserScanType);
 }
 
-ChannelId Output::channel(const Sensor& sensor, const char* what, const MessageType& type) {
-  const auto id = sink_.add_channel("/" + sensor.config->name + "/" + what, type, 0);
+ChannelId Output::channel(const std::string& name, const char* what, const MessageType& type) {
+  const auto id = sink_.add_channel("/" + name + "/" + what, type, 0);
   if (id) return *id;
   if (status_) status_ = id.error();
   return 0;
@@ -155,6 +168,22 @@ void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu
     message.orientation = Quaternion{q.x(), q.y(), q.z(), q.w()};
   }
   publish(sensor.imu, log_time, encode(message, sink_.scratch()));
+}
+
+// Its stamp lies before what left last; its log time does not.
+void Output::add_merged_data(std::size_t merge, const collation::MergedCloud& cloud) {
+  Merged& merged = merged_[merge];
+  const std::int64_t log_time = time_.datum(merged.order, cloud.at);
+  ++merged.stats.messages;
+  merged.stats.points += cloud.points.size();
+  std::size_t n = 0;
+  for (const collation::MergedPoint& p : cloud.points) {
+    merged_points_[n++] = {{p.position.x(), p.position.y(), p.position.z(), p.intensity, p.time},
+                           p.origin};
+  }
+  const MergedPointCloud message{{time_.of(cloud.at), stack_.frame},
+                                 Packed<PointMerged>(std::span(merged_points_).first(n))};
+  publish(merged.points, log_time, encode(message, sink_.scratch()));
 }
 
 }  // namespace app

@@ -9,7 +9,7 @@
 #include "app/message_sink.h"
 #include "app/messages.h"
 #include "app/output_time.h"
-#include "collation/collated_sink.h"
+#include "collation/merged_sink.h"
 #include "config/plan.h"
 #include "config/stack.h"
 
@@ -20,7 +20,7 @@ struct OutputStats {
   std::uint64_t messages = 0, points = 0;
 };
 
-class Output final : public collation::CollatedSink {
+class Output final : public collation::MergedSink {
  public:
   // Declares the channels of all sensors. The stack and the sink outlive it.
   Output(const config::Stack& stack, const config::Plan& plan, MessageSink& sink, OutputTime& time);
@@ -29,10 +29,12 @@ class Output final : public collation::CollatedSink {
 
   void publish_transforms();  // latched
   const OutputStats& stats(drivers::SensorId id) const { return sensors_[id].stats; }
+  const OutputStats& merged_stats(std::size_t merge) const { return merged_[merge].stats; }
   std::uint64_t too_long() const { return too_long_; }  // messages that did not fit the scratch
 
   void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
   void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
+  void add_merged_data(std::size_t merge, const collation::MergedCloud&) override;
 
  private:
   struct Sensor {
@@ -43,10 +45,17 @@ class Output final : public collation::CollatedSink {
     OutputStats stats;
   };
 
+  struct Merged {
+    ChannelId points = 0;
+    std::size_t order = 0;  // that of its lidars
+    OutputStats stats{};
+  };
+
   void set_orders(hal::Duration largest_max_wait);
   void declare(Sensor&);
+  void declare_merged();
   void declare_transforms();
-  ChannelId channel(const Sensor&, const char* what, const MessageType&);
+  ChannelId channel(const std::string& name, const char* what, const MessageType&);
   void publish(ChannelId, std::int64_t log_time, std::size_t size);
   void publish_points(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);
   void publish_scan(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);
@@ -58,8 +67,10 @@ class Output final : public collation::CollatedSink {
   ChannelId transforms_channel_ = 0;
   std::vector<Transform> transforms_;
   std::vector<Sensor> sensors_;
+  std::vector<Merged> merged_;
   std::uint64_t too_long_ = 0;
-  std::vector<PointXyzit> points_;           // scratch, as long as the largest cloud
+  std::vector<PointXyzit> points_;  // scratch, as long as the largest cloud
+  std::vector<PointMerged> merged_points_;
   std::vector<float> ranges_, intensities_;  // scratch of a scan
 };
 

@@ -63,9 +63,9 @@ constexpr std::size_t kRateEvents = 256;
 
 }  // namespace
 
-Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan,
-                   collation::CollatedSink& out, EventListener& events)
-    : out_(out), events_(events) {
+Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collation::MergedSink& out,
+                   EventListener& events)
+    : derived_(stack, plan, out), events_(events) {
   const auto policy = stack.collation.policy;
   collation::CollatedSink& self = *this;
   if (stack.collation.by_trajectory) {
@@ -90,7 +90,7 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan,
           cloud_options(sensor, plan.sensors[i]), *lane.pool);
     } else {
       lane.aligner = std::make_unique<collation::ImuAligner>(
-          collation::ImuOptions{collation::pose_of(sensor.pose.xyz, sensor.pose.rpy), true});
+          collation::pose_of(sensor.pose.xyz, sensor.pose.rpy));
     }
     trajectories[sensor.trajectory].push_back({static_cast<drivers::SensorId>(i), sensor.name,
                                                queue_options(stack, sensor, plan.sensors[i])});
@@ -146,7 +146,10 @@ hal::Time Pipeline::tick_due() const {
   return first;
 }
 
-void Pipeline::flush() { collator_->flush(); }
+void Pipeline::flush() {
+  collator_->flush();
+  derived_.flush();
+}
 
 void Pipeline::on_packet(drivers::SensorId id, const drivers::Packet& packet, hal::Time arrival) {
   Lane& lane = lanes_[id];
@@ -183,17 +186,18 @@ void Pipeline::on_state(drivers::SensorId id, drivers::State state, hal::Time no
   if (state == drivers::State::starting && lane.builder) lane.builder->reset();
   if (state == drivers::State::starting) lane.checks.restart();
   collator_->on_state(id, state, now);
+  derived_.on_state(id, state);
   events_.on_sensor_state(id, from, state, now);
 }
 
 void Pipeline::add_sensor_data(drivers::SensorId id, const collation::TimedPointCloud& cloud) {
   lanes_[id].rate.pulse(cloud.at, now_);
-  out_.add_sensor_data(id, cloud);
+  derived_.add_sensor_data(id, cloud);
 }
 
 void Pipeline::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu) {
   lanes_[id].rate.pulse(imu.at, now_);
-  out_.add_sensor_data(id, imu);
+  derived_.add_sensor_data(id, imu);
 }
 
 Account Pipeline::account(drivers::SensorId id) const {

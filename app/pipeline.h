@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/derived.h"
 #include "app/health_checks.h"
 #include "collation/cloud_builder.h"
 #include "collation/collator.h"
@@ -45,7 +46,7 @@ class EventListener {
 class Pipeline final : private drivers::PacketSink, private collation::CollatedSink {
  public:
   // All memory of the data path is taken here. Everything passed in outlives the pipeline.
-  Pipeline(const config::Stack& stack, const config::Plan& plan, collation::CollatedSink& out,
+  Pipeline(const config::Stack& stack, const config::Plan& plan, collation::MergedSink& out,
            EventListener& events);
 
   drivers::PacketSink& input() { return *this; }
@@ -63,6 +64,7 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
   Account account(drivers::SensorId id) const;
   drivers::Health health(drivers::SensorId id) const { return drivers_[id]->health(); }
   const HealthCheck& checks(drivers::SensorId id) const { return lanes_[id].checks; }
+  const Derived& derived() const { return derived_; }
   std::uint64_t unknown_sensor() const { return collator_->unknown_sensor(); }
   std::uint64_t misuse() const { return collator_->misuse(); }
   // When the oldest held datum may leave for want of anything earlier, if nothing comes.
@@ -89,7 +91,7 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
   void take(drivers::SensorId, Lane&, const drivers::ScanSlice&, hal::Time arrival);
   void take(drivers::SensorId, Lane&, const drivers::ImuSample&, hal::Time arrival);
 
-  collation::CollatedSink& out_;
+  Derived derived_;  // what the order is handed on to
   EventListener& events_;
   hal::Time now_{};  // begin of the pass under way
   std::vector<Lane> lanes_;

@@ -1,4 +1,8 @@
-// Inertial samples of one sensor, rotated into the tracking frame.
+// Inertial samples of one sensor as the tracking frame's origin would measure them: rotated, and
+// less the centripetal acceleration of the lever arm r, w x (w x r), from the gyro. (Cartographer
+// aborts on an IMU 1e-5 m from the origin.) The third term, dw/dt x r, is left in: it would take
+// the derivative of the gyro, whose noise is greater than what it corrects at the lever arms of
+// robots; where a robot's jerks matter, let `frame` be the IMU.
 #pragma once
 
 #include <Eigen/Geometry>
@@ -20,23 +24,12 @@ struct ImuData {
   std::optional<Quaternion> orientation{};                        // tracking frame to world (ENU)
 };
 
-struct ImuOptions {
-  Eigen::Isometry3d tracking_from_sensor = Eigen::Isometry3d::Identity();
-  // Take the centripetal acceleration of the lever arm off, w x (w x r), so that the acceleration
-  // is that of the tracking origin. The term of the angular acceleration is not compensated.
-  bool compensate_lever_arm = false;
-};
-
-// Refuses what cannot work: a pose that is not rigid, and an IMU 1e-5 m or more from the tracking
-// origin that is not compensated (Cartographer aborts on it). `detail` names the fix.
-hal::Status check_imu(const ImuOptions& options);
-
 // Counters only grow: in = out + incomplete + non_finite + all_zero + implausible.
 struct ImuStats {
   std::uint64_t in = 0, out = 0;
   std::uint64_t incomplete = 0;       // without acceleration or without angular rate
   std::uint64_t non_finite = 0;       // not a number, infinite
-  std::uint64_t all_zero = 0;         // all six exactly 0: the sensor is not measuring
+  std::uint64_t all_zero = 0;         // acceleration exactly 0: the sensor is not measuring
   std::uint64_t implausible = 0;      // beyond kMaxAcceleration or kMaxRate
   std::uint64_t bad_orientation = 0;  // not a unit quaternion; the sample goes on without it
 };
@@ -46,8 +39,7 @@ class ImuAligner {
   static constexpr double kMaxAcceleration = 2000;  // m/s^2, 200 g
   static constexpr double kMaxRate = 200;           // rad/s, 11459 degrees/s
 
-  // `options` passed check_imu().
-  explicit ImuAligner(const ImuOptions& options);
+  explicit ImuAligner(const Eigen::Isometry3d& tracking_from_sensor);
 
   // Empty when the sample was dropped; the reason is counted.
   std::optional<ImuData> align(const drivers::ImuSample& sample);
@@ -58,7 +50,7 @@ class ImuAligner {
   std::optional<ImuData::Quaternion> aligned(const std::array<double, 4>& orientation);
 
   const Eigen::Matrix3d rotation_;
-  const Eigen::Vector3d lever_;  // zero when there is nothing to compensate
+  const Eigen::Vector3d lever_;  // m, in the tracking frame
   const Eigen::Quaterniond sensor_from_tracking_;
   ImuStats stats_;
 };

@@ -14,6 +14,12 @@ Pick pick(E& value) {
 
 Slot section(Stack&, Sensor&) { return Section{}; }
 
+// The one that is being read.
+Merged& merged_of(Stack& stack) {
+  if (stack.merged.empty()) stack.merged.emplace_back();
+  return stack.merged.back();
+}
+
 constexpr double kMaxLength = 1000;  // m
 
 }  // namespace
@@ -54,6 +60,17 @@ std::span<const Key> keys() {
       Key{"capture", "", 0, 0, "", any, "/var/lib/lidard/raw.mcap", "none",
           "File that takes the bytes of every port, for replay.",
           [](Stack& c, Sensor&) -> Slot { return Path{&c.capture}; }},
+      Key{"merged", "", 0, 0, "", any, "", "",
+          "Several lidars as one, by name: their clouds, merged by time, are PointCloud2 on "
+          "/NAME/points, with the lidar of each point in the field `origin`.",
+          section},
+      Key{"merged.*.sensors", "", 0, 0, "", any, "[ldrobot, rplidar]", "",
+          "The lidars; `origin` counts them from 0. A cloud leaves when each that streams has told "
+          "what it saw, or when one is late by two turns of the slowest.",
+          [](Stack& c, Sensor&) -> Slot { return Names{&merged_of(c).sensors}; }},
+      Key{"merged.*.deskew", "", 0, 0, "", any, "microstrain_mip", "none",
+          "IMU whose gyro turns the points to where they would be at the merged cloud's stamp.",
+          [](Stack& c, Sensor&) -> Slot { return Name{&merged_of(c).deskew}; }},
       Key{"sensors", "", 0, 0, "", any, "", "",
           "The devices, by name. A name becomes a part of topics: [a-z][a-z0-9_]*.", section},
       Key{"sensors.*.driver", "", 0, 0, "", any, "", "",
@@ -127,6 +144,10 @@ std::span<const Key> keys() {
       Key{"sensors.*.time_reference", "", 0, 0, "end|start", lidar, "", "",
           "Point that a cloud's stamp belongs to; times of the others are relative to it.",
           [](Stack&, Sensor& s) -> Slot { return pick(s.time_reference); }},
+      Key{"sensors.*.deskew", "", 0, 0, "", lidar, "microstrain_mip", "none",
+          "IMU whose gyro turns the points of /NAME/points to where they would be at the cloud's "
+          "stamp. /NAME/scan and merged clouds are made of points as measured.",
+          [](Stack&, Sensor& s) -> Slot { return Name{&s.deskew}; }},
       Key{"sensors.*.options", "", 0, 0, "", any, "", "",
           "What the driver lets its user choose; the same as `lidarctl decode --set`.",
           [](Stack&, Sensor& s) -> Slot { return SensorOptions{&s.options}; }},

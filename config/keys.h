@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "config/stack.h"
 
@@ -19,6 +20,9 @@ struct Pick {
 };
 struct Name {  // [a-z][a-z0-9_]*: a part of topics
   std::string* text;
+};
+struct Names {  // a list of different names
+  std::vector<std::string>* list;
 };
 struct FrameId {  // as in ROS
   std::string* text;
@@ -36,10 +40,11 @@ struct SensorOptions {  // a map whose keys are the driver's
 
 // Where the value of a key is kept, which also says how it is written. A duration is written in
 // milliseconds; an optional one is computed when it is not given.
-using Slot = std::variant<Section, bool*, int*, double*, std::optional<int>*,
-                          std::optional<hal::Duration>*, std::array<double, 3>*, Degrees, Name,
-                          FrameId, Path, Pick, const drivers::Row**, std::optional<hal::PortSpec>*,
-                          std::optional<hal::HostPort>*, Emit*, Outputs*, SensorOptions>;
+using Slot =
+    std::variant<Section, bool*, int*, double*, std::optional<int>*, std::optional<hal::Duration>*,
+                 std::array<double, 3>*, Degrees, Name, Names, FrameId, Path, Pick,
+                 const drivers::Row**, std::optional<hal::PortSpec>*, std::optional<hal::HostPort>*,
+                 Emit*, Outputs*, SensorOptions>;
 
 // What a key of a sensor makes sense for.
 enum class Applies : std::uint8_t { any, lidar, serial, udp, control, imu };

@@ -169,7 +169,9 @@ std::string every_key_yaml() {
       "# Every key that lidard knows, with what is allowed and the default. Only driver and port\n"
       "# of a sensor must be given. Made from the tables of the program.\n";
   for (const Key& key : keys()) {
-    if (!key.path.starts_with(kSensor)) text += entry(key, indent_of(key), value_of(key));
+    if (key.path.starts_with(kSensor)) continue;
+    text += entry(key, indent_of(key), value_of(key));
+    if (key.path == "merged") text += "  around:\n";
   }
   const auto rows = drivers::all();
   const auto shown = std::ranges::find_if(rows, [](const drivers::Row& row) {
@@ -187,7 +189,7 @@ std::string keys_troff() {
   text += ".SH KEYS\n";
   for (const Key& key : keys()) {
     std::string name(key.path);
-    if (key.path.starts_with("sensors.*")) name.replace(8, 1, "NAME");
+    if (const std::size_t star = name.find('*'); star != name.npos) name.replace(star, 1, "NAME");
     text += item(name, std::string(key.help) + (is_section(key) ? "" : " " + details(key)));
   }
   text += ".SH DRIVER OPTIONS\n";

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collation/datum.h"
+#include "config/derived_plan.h"
 #include "hal/capture.h"
 #include "hal/event_loop.h"
 #include "hal/mcap/records.h"
@@ -96,11 +97,13 @@ void settle(const Sensor& s, std::span<const collation::Channel> order, std::siz
   p.bytes += collation::cloud_builder_bytes(p.points);
 }
 
-// A PointCloud2 has 20 bytes per point, a DiagnosticArray at most 4 KiB per sensor.
+// A PointCloud2 has 20 bytes per point, a merged one 24, a DiagnosticArray at most 4 KiB per
+// sensor and 2 KiB per merged cloud.
 std::size_t longest_message(const Plan& plan) {
   constexpr std::size_t kHead = 1024;
-  std::size_t longest = 4096 * plan.sensors.size();
+  std::size_t longest = 4096 * plan.sensors.size() + 2048 * plan.merged.size();
   for (const SensorPlan& p : plan.sensors) longest = std::max(longest, 20 * p.points);
+  for (const MergedPlan& p : plan.merged) longest = std::max(longest, 24 * p.points);
   return kHead + longest;
 }
 
@@ -137,8 +140,10 @@ Plan plan(const Stack& stack) {
       if (together) order.push_back(channel_of(stack.sensors[k], result.sensors[k]));
     }
     settle(stack.sensors[i], order, at, result.sensors[i]);
-    result.bytes += result.sensors[i].bytes;
   }
+  plan_derived(stack, result);
+  for (const SensorPlan& p : result.sensors) result.bytes += p.bytes;
+  for (const MergedPlan& p : result.merged) result.bytes += p.bytes;
   result.max_message = longest_message(result);
   result.client_bytes = stream_bytes(static_cast<std::size_t>(stack.stream.clients),
                                      static_cast<std::size_t>(stack.stream.client_buffer_kib) << 10,
@@ -159,6 +164,11 @@ std::string report(const Stack& stack, const Plan& plan) {
         kib(p.bytes), static_cast<unsigned long>(p.capacity), static_cast<unsigned long>(p.clouds),
         static_cast<unsigned long>(p.points)));
   }
+  for (std::size_t i = 0; i < plan.merged.size(); ++i) {
+    line(hal::Text<256>::of("memory: %s %lu KiB: merged clouds of %lu points",
+                            stack.merged[i].name.c_str(), kib(plan.merged[i].bytes),
+                            static_cast<unsigned long>(plan.merged[i].points)));
+  }
   line(hal::Text<256>::of("memory: stream clients %lu KiB: %d with buffers of %d KiB",
                           kib(plan.client_bytes), stack.stream.clients,
                           stack.stream.client_buffer_kib));
@@ -174,6 +184,7 @@ std::string report(const Stack& stack, const Plan& plan) {
                                 : ", which does not limit a USB device (/dev/ttyACM*)"));
   }
   for (const SensorPlan& p : plan.sensors) text += "latency: " + p.latency + "\n";
+  for (const MergedPlan& p : plan.merged) text += "latency: " + p.latency + "\n";
   return text;
 }
 

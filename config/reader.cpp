@@ -52,6 +52,7 @@ class Reader {
     }
     const Slot slot = key.slot(draft_.stack, sensor);
     if (key.path == "sensors") return read_sensors(value);
+    if (key.path == "merged") return read_merged(value, sensor);
     if (std::holds_alternative<Section>(slot)) {
       read_map(value, path, std::string(key.path), sensor);
     }
@@ -59,23 +60,26 @@ class Reader {
   }
 
   void read_sensors(const Node& map) {
-    each_entry(map, "sensors", [&](const std::string& name, Mark at, const Node& value) {
-      const std::string path = below("sensors", name);
-      draft_.places[path] = at;
-      if (!valid_name(name)) {
-        draft_.blame(at, path, "a sensor cannot be called that",
-                     "expected a name of at most 32 characters, [a-z][a-z0-9_]*");
-      }
-      if (value.kind != Node::Kind::map) {
-        return draft_.blame(path, description(value) + " is not valid",
-                            "expected a map with at least driver and port");
-      }
-      read_sensor(name, path, value);
-    });
+    each_named(map, "sensors", "a sensor", "driver and port",
+               [&](const std::string& name, const std::string& path, const Node& value) {
+                 read_sensor(name, path, value);
+               });
     if (draft_.stack.sensors.size() > kMaxSensors) {
       draft_.blame("sensors", std::to_string(draft_.stack.sensors.size()) + " sensors are too many",
                    "at most " + std::to_string(kMaxSensors));
     }
+  }
+
+  void read_merged(const Node& map, Sensor& nobody) {
+    each_named(map, "merged", "a merged cloud", "sensors",
+               [&](const std::string& name, const std::string& path, const Node& value) {
+                 draft_.stack.merged.emplace_back().name = name;
+                 read_map(value, path, "merged.*", nobody);
+                 if (!draft_.given(path + ".sensors")) {
+                   draft_.blame(path, "no sensors are given",
+                                "add sensors: " + expected(*find_key("merged.*.sensors")));
+                 }
+               });
   }
 
   void read_sensor(const std::string& name, const std::string& path, const Node& value) {
@@ -110,6 +114,25 @@ class Reader {
       if (const auto problem = assign(sensor.options, *spec, value)) {
         draft_.blame(below(path, name), problem->wrong, problem->remedy);
       }
+    });
+  }
+
+  // Calls visit(name, path, value) for each map that has a name of its own.
+  template <class Visit>
+  void each_named(const Node& map, const std::string& around, const std::string& what,
+                  const std::string& needed, Visit visit) {
+    each_entry(map, around, [&](const std::string& name, Mark at, const Node& value) {
+      const std::string path = below(around, name);
+      draft_.places[path] = at;
+      if (!valid_name(name)) {
+        draft_.blame(at, path, what + " cannot be called that",
+                     "expected a name of at most 32 characters, [a-z][a-z0-9_]*");
+      }
+      if (value.kind != Node::Kind::map) {
+        return draft_.blame(path, description(value) + " is not valid",
+                            "expected a map with at least " + needed);
+      }
+      visit(name, path, value);
     });
   }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "config/derived_rules.h"
 #include "config/keys.h"
 #include "config/plan.h"
 #include "hal/text.h"
@@ -226,6 +227,7 @@ void check(Draft& draft) {
   }
   check_outputs(draft);
   check_duplicate_ports(draft);
+  check_derived(draft);
   check_budgets(draft);
 }
 

@@ -78,7 +78,15 @@ struct Sensor {
   Outputs outputs;
   Frame frame = Frame::tracking;
   TimeReference time_reference = TimeReference::end;
+  std::string deskew;  // name of the IMU whose gyro turns the points back; empty: none
   drivers::Options options{std::span<const drivers::OptionSpec>{}};
+};
+
+// Several lidars as one, on /NAME/points.
+struct Merged {
+  std::string name;
+  std::vector<std::string> sensors;  // their index is the `origin` of a point
+  std::string deskew;                // as of a sensor
 };
 
 struct Stack {
@@ -88,7 +96,8 @@ struct Stack {
   WallClock wall_clock = WallClock::follow;
   double rate_log_period_s = 15;  // 0: never
   std::string capture;            // raw capture file; empty: none
-  std::vector<Sensor> sensors;    // in the order of the file
+  std::vector<Merged> merged;     // in the order of the file, as are
+  std::vector<Sensor> sensors;
 };
 
 }  // namespace config

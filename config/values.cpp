@@ -92,6 +92,17 @@ struct Assign {
     return right;
   }
   bool operator()(Name value) { return take_word(value.text, valid_name); }
+  bool operator()(Names value) {
+    if (node.kind != Node::Kind::list || node.items.empty()) return false;
+    std::vector<std::string> taken;
+    for (const Node& item : node.items) {
+      if (!word(item) || !valid_name(*word(item))) return false;
+      if (std::ranges::find(taken, *word(item)) != taken.end()) return false;
+      taken.push_back(*word(item));
+    }
+    *value.list = std::move(taken);
+    return true;
+  }
   bool operator()(FrameId value) { return take_word(value.text, valid_frame); }
   bool operator()(Path value) {
     return take_word(value.text, [](std::string_view text) {

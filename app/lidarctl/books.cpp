@@ -1,6 +1,9 @@
 #include "app/lidarctl/books.h"
 
+#include <algorithm>
 #include <initializer_list>
+#include <iterator>
+#include <span>
 
 namespace lidarctl {
 namespace {
@@ -21,6 +24,17 @@ Side side(const Diagnosis& sensor, std::initializer_list<const char*> keys) {
     side.text += (side.text.empty() ? "" : " + ") + std::string(key);
   }
   return side;
+}
+
+std::vector<std::string> imbalances(const Diagnosis& sensor, std::span<const Equation> equations) {
+  std::vector<std::string> found;
+  for (const Equation& equation : equations) {
+    const Side whole = side(sensor, equation.whole), parts = side(sensor, equation.parts);
+    if (whole.sum == parts.sum) continue;
+    found.push_back(whole.text + " " + std::to_string(whole.sum) + " is not " + parts.text + " = " +
+                    std::to_string(parts.sum));
+  }
+  return found;
 }
 
 }  // namespace
@@ -51,29 +65,61 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
        {"imu.out", "imu.incomplete", "imu.non_finite", "imu.all_zero", "imu.implausible"}},
       {{"imu.out"}, {"queue.in"}},
   };
-  std::vector<std::string> found;
-  for (const auto& equations : {both, lidar ? lidars : imus}) {
-    for (const Equation& equation : equations) {
-      const Side whole = side(sensor, equation.whole), parts = side(sensor, equation.parts);
-      if (whole.sum == parts.sum) continue;
-      found.push_back(whole.text + " " + std::to_string(whole.sum) + " is not " + parts.text +
-                      " = " + std::to_string(parts.sum));
-    }
+  const std::initializer_list<Equation> deskew = {
+      {{"deskew.clouds"}, {"deskew.turned", "deskew.without_gyro"}},
+  };
+  const std::initializer_list<Equation> merges = {
+      {{"merge.clouds"},
+       {"merge.merged", "merge.backward", "merge.late_clouds", "merge.held_clouds"}},
+      {{"merge.points"},
+       {"merge.out", "merge.backward_points", "merge.late", "merge.bad_time", "merge.full",
+        "merge.held"}},
+      {{"merge.out"}, {"output.points"}},
+      {{"merge.emitted"}, {"output.messages"}},
+  };
+  std::vector<std::string> found = imbalances(sensor, deskew);
+  const auto look = [&](std::span<const Equation> equations) {
+    std::ranges::copy(imbalances(sensor, equations), std::back_inserter(found));
+  };
+  if (sensor.values.contains("merge.clouds")) {
+    look(merges);
+  } else {
+    look(both);
+    look(lidar ? lidars : imus);
   }
   return found;
 }
 
 std::string drops(const Diagnosis& sensor) {
   std::string text;
-  for (const char* const key :
-       {"wire.garbage_bytes",  "wire.rejected",       "wire.rejected_datagrams",
-        "wire.lost_datagrams", "driver.undecodable",  "driver.stale",
-        "driver.stuck",        "driver.unwanted",     "packets.sampled_out", "cloud.invalid",
-        "cloud.overlap",       "cloud.without_pool",  "cloud.discarded",
-        "imu.incomplete",      "imu.non_finite",      "imu.all_zero",
-        "imu.implausible",     "queue.late",          "queue.duplicate",
-        "queue.backward",      "queue.future",        "queue.overflow",
-        "queue.before_start"}) {
+  for (const char* const key : {"wire.garbage_bytes",
+                                "wire.rejected",
+                                "wire.rejected_datagrams",
+                                "wire.lost_datagrams",
+                                "driver.undecodable",
+                                "driver.stale",
+                                "driver.stuck",
+                                "driver.unwanted",
+                                "packets.sampled_out",
+                                "cloud.invalid",
+                                "cloud.overlap",
+                                "cloud.without_pool",
+                                "cloud.discarded",
+                                "imu.incomplete",
+                                "imu.non_finite",
+                                "imu.all_zero",
+                                "imu.implausible",
+                                "queue.late",
+                                "queue.duplicate",
+                                "queue.backward",
+                                "queue.future",
+                                "queue.overflow",
+                                "queue.before_start",
+                                "deskew.without_gyro",
+                                "merge.backward_points",
+                                "merge.late",
+                                "merge.bad_time",
+                                "merge.full"}) {
     const std::uint64_t n = sensor.count(key);
     if (n == 0) continue;
     text += (text.empty() ? "" : ", ") + std::string(key).substr(std::string(key).find('.') + 1) +

@@ -61,6 +61,11 @@ void print_text(const std::map<std::string, Diagnosis>& state) {
       std::printf("lidard %s: %s\n", d.hardware_id.c_str(), d.message.c_str());
       continue;
     }
+    if (d.values.contains("merge.clouds")) {
+      std::printf("%-12s %-16s %-9s %s, dropped: %s\n", sensor.c_str(), d.hardware_id.c_str(), "",
+                  d.message.c_str(), drops(d).c_str());
+      continue;
+    }
     const auto value = [&](const char* key) {
       const auto found = d.values.find(key);
       return found == d.values.end() ? std::string("?") : found->second;

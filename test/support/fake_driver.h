@@ -27,10 +27,10 @@ class FakeDriver final : public drivers::Driver {
   }
   void restart_clock() { ++health_.clock.epoch; }
   // A sample that arrives when it is taken.
-  void sample(hal::Time at) {
+  void sample(hal::Time at, const drivers::ImuSample::Vector& accel = {0, 0, 9.81}) {
     drivers::ImuSample s;
     s.at = at;
-    s.accel = {0, 0, 9.81};
+    s.accel = accel;
     s.gyro = {0, 0, 0.1};
     ++health_.packets;
     ++health_.framing.frames;

@@ -97,6 +97,19 @@ TEST(Diagnostics, BooksBalanceAsTheToolReadsThem) {
   STRCMP_EQUAL("none", lidarctl::drops(state["body"]).c_str());
 }
 
+TEST(Diagnostics, AnImuThatStreamsNothingUsableIsNamedWithTheReason) {
+  stream_for(2s);
+  bench.pass([&] { bench.imu_driver->sample(bench.clock.now(), {0, 0, 0}); });
+  bench.run_for(1s);
+  auto state = bench.state();
+  STRCMP_CONTAINS("samples dropped, of exactly 0 m/s^2 on all axes",
+                  state["body"].message.c_str());
+  CHECK_TRUE(state["body"].level == app::Level::warn);
+  LONGS_EQUAL(1, state["body"].count("imu.all_zero"));
+  bench.run_for(1s);
+  CHECK_TRUE(bench.state()["body"].level == app::Level::ok);
+}
+
 TEST(Diagnostics, AHoleInTheBooksIsFound) {
   stream_for(1s);
   auto state = bench.state();
