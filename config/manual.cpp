@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/cartographer.h"
 #include "config/wording.h"
 
 namespace config {
@@ -135,6 +136,13 @@ std::string item(std::string_view name, const std::string& text) {
   return ".TP\n.B " + troff(name) + "\n" + troff(text) + "\n";
 }
 
+// As a reader of the manual sees it: sensors.NAME.pose.
+std::string with_name(std::string_view path) {
+  std::string name(path);
+  if (const std::size_t star = name.find('*'); star != name.npos) name.replace(star, 1, "NAME");
+  return name;
+}
+
 constexpr const char* kManualHead = R"(.TH LIDARD.YAML 5 "" "lidard" "File Formats"
 .SH NAME
 lidard.yaml \- configuration of lidard
@@ -188,9 +196,8 @@ std::string keys_troff() {
   std::string text = kManualHead;
   text += ".SH KEYS\n";
   for (const Key& key : keys()) {
-    std::string name(key.path);
-    if (const std::size_t star = name.find('*'); star != name.npos) name.replace(star, 1, "NAME");
-    text += item(name, std::string(key.help) + (is_section(key) ? "" : " " + details(key)));
+    text += item(with_name(key.path),
+                 std::string(key.help) + (is_section(key) ? "" : " " + details(key)));
   }
   text += ".SH DRIVER OPTIONS\n";
   for (const drivers::Row& row : drivers::all()) {
@@ -198,6 +205,11 @@ std::string keys_troff() {
     for (const OptionSpec& spec : row.options) {
       text += item(spec.key, upper_first(std::string(spec.help)) + ". " + details(spec));
     }
+  }
+  text += ".SH COMING FROM CARTOGRAPHER\nIts options, each with the key that does its work:\n";
+  for (const CartographerOption& option : cartographer_options()) {
+    const std::string key = option.key.empty() ? "" : with_name(option.key) + ". ";
+    text += item(option.name, key + std::string(option.words));
   }
   return text + kManualTail;
 }

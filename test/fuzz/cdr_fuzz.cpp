@@ -47,6 +47,7 @@ void read_transforms(hal::Bytes input) {
 }
 
 void read_points(hal::Bytes input) {
+  static_cast<void>(app::decode_merged_cloud(input));
   const auto cloud = app::decode_point_cloud(input);
   if (!cloud) return;
   const std::size_t n = cloud->points.size();

@@ -70,7 +70,7 @@ TEST(ConfigDerived, WhatCannotBeMergedIsRefused) {
   check_refused("merged.A: a merged cloud cannot be called that",
                 "merged: {A: {sensors: [a, b]}}\n");
   check_refused("merged.around.sensor: unknown key, did you mean 'sensors'?",
-                "merged: {around: {sensor: [a, b]}}\n");
+                "merged: {around: {sensors: [a, b], sensor: [a]}}\n");
   check_refused("a is given in its own frame, give it frame: tracking",
                 "merged: {around: {sensors: [a, b]}}\n", ", frame: sensor");
   check_refused("a is passthrough: its data are in no order with others, give it the role",

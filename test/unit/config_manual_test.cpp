@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "config/cartographer.h"
 #include "config/keys.h"
 #include "config/load.h"
 #include "config/values.h"
@@ -69,6 +70,17 @@ TEST(ConfigManual, TheExampleAndTheManualNameEveryKeyAndEveryOption) {
       STRCMP_CONTAINS(("      " + std::string(spec.key) + ":").c_str(), yaml.c_str());
       STRCMP_CONTAINS((".B " + std::string(spec.key)).c_str(), manual.c_str());
     }
+  }
+}
+
+TEST(ConfigManual, WhoComesFromCartographerFindsEachOptionWithAKeyThatIsThere) {
+  const std::string manual = config::keys_troff();
+  CHECK(config::cartographer_options().size() >= 20);
+  for (const config::CartographerOption& option : config::cartographer_options()) {
+    const std::string name(option.name);
+    STRCMP_CONTAINS((".B " + name + "\n").c_str(), manual.c_str());
+    CHECK_TEXT(option.key.empty() || config::find_key(option.key) != nullptr, name.c_str());
+    CHECK_TEXT(option.words.ends_with('.'), name.c_str());
   }
 }
 

@@ -124,6 +124,20 @@ TEST(Messages, APointCloudComesBack) {
   DOUBLES_EQUAL(7, cloud->points[1].z, 0);
 }
 
+TEST(Messages, AMergedCloudComesBackWithItsOriginsAndIsNoOrdinaryOne) {
+  const std::vector<app::PointMerged> points{{{1, 2, 3, 4, -0.5F}, 7}, {{5, 6, 7, 8, 0}, 1}};
+  const std::size_t n = encode(
+      app::MergedPointCloud{{kStamp, "base"}, std::span<const app::PointMerged>(points)}, memory);
+  const auto cloud = app::decode_merged_cloud(first(n));
+  CHECK_TRUE(cloud.has_value());
+  CHECK_TRUE(cloud->header.unix_ns == kStamp && cloud->header.frame == "base");
+  LONGS_EQUAL(2, cloud->points.size());
+  LONGS_EQUAL(7, cloud->points[0].origin);
+  DOUBLES_EQUAL(-0.5, cloud->points[0].point.time, 0);
+  DOUBLES_EQUAL(8, cloud->points[1].point.intensity, 0);
+  CHECK_FALSE(app::decode_point_cloud(first(n)).has_value());
+}
+
 TEST(Messages, PointCloudsOfAnotherLayoutAreRefused) {
   const app::PointXyzit point{};
   const std::size_t n = encode(app::PointCloud{{kStamp, "m"}, {{&point, 1}}}, memory);
