@@ -3,6 +3,7 @@
 
 #include "app/message_sink.h"
 #include "app/messages.h"
+#include "app/order_watch.h"
 #include "app/output.h"
 #include "app/pipeline.h"
 
@@ -27,7 +28,9 @@ class Diagnostics {
   ChannelId events_channel() const { return events_; }
 
   void publish_configuration();
-  void publish_state(const Pipeline& pipeline, const Output& output, std::uint32_t segment,
+  // `watches`: by sensor.
+  void publish_state(const Pipeline& pipeline, const Output& output,
+                     std::span<const OrderWatch> watches, std::uint32_t segment,
                      const ServiceStats& service);
   // `name`: the sensor, or "lidard".
   void publish_event(Level level, std::string_view name, const char* event,
@@ -37,7 +40,8 @@ class Diagnostics {
   static std::size_t longest_message(const config::Stack&);
 
  private:
-  void describe(DiagnosticWriter&, const config::Sensor&, const Account&, const OutputStats&);
+  void describe(DiagnosticWriter&, const config::Sensor&, const Account&, const OutputStats&,
+                const OrderWatch&);
   void publish(ChannelId, DiagnosticWriter&, std::span<std::byte> out);
 
   const config::Stack& stack_;
