@@ -35,7 +35,7 @@ hal::Status OrderedMultiQueue::add_queue(int trajectory, std::string_view name,
     const bool same_key = queue.trajectory == trajectory && queue.name == name;
     if (queue.sensor == sensor && same_key) kept = queue.stats;
   }
-  if (sensor == kNoSlot || queues_.size() >= kNoSlot) return refuse(name, "too many sensors");
+  if (queues_.size() >= kNoSlot) return refuse(name, "too many sensors");
   std::erase_if(queues_, is_in_the_way);
   const auto place = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) {
     return std::pair(queue.trajectory, std::string_view(queue.name)) > std::pair(trajectory, name);

@@ -69,14 +69,15 @@ void report(benchmark::State& state, const Arrivals& arrivals, const bench::Allo
 }
 
 void collate(benchmark::State& state, Policy policy) {
-  const auto queues = static_cast<drivers::SensorId>(state.range(0));
+  const auto queues = static_cast<std::size_t>(state.range(0));
+  const auto id = [](std::size_t queue) { return static_cast<drivers::SensorId>(queue); };
   NullSink sink;
   collation::OrderedMultiQueue order(policy, sink);
-  for (drivers::SensorId sensor = 0; sensor < queues; ++sensor) {
-    const bool added(order.add_queue(0, "sensor" + std::to_string(sensor), sensor,
+  for (std::size_t queue = 0; queue < queues; ++queue) {
+    const bool added(order.add_queue(0, "sensor" + std::to_string(queue), id(queue),
                                      {.capacity = 16, .max_wait = 40ms}));
     if (!added) state.SkipWithError("a queue was refused");
-    order.set_waiting(sensor, true, Arrivals::kBegin);
+    order.set_waiting(id(queue), true, Arrivals::kBegin);
   }
   Arrivals arrivals(queues);
   hal::Time now = Arrivals::kBegin;
@@ -86,15 +87,15 @@ void collate(benchmark::State& state, Policy policy) {
     arrivals.pass([&](std::size_t queue, hal::Time at) {
       collation::ImuData imu;
       imu.at = at;
-      order.add(collation::make_datum(static_cast<drivers::SensorId>(queue), imu), now);
+      order.add(collation::make_datum(id(queue), imu), now);
     });
     if (policy == Policy::strict) continue;
-    for (drivers::SensorId sensor = 0; sensor < queues; ++sensor) order.read_empty(sensor, now);
+    for (std::size_t queue = 0; queue < queues; ++queue) order.read_empty(id(queue), now);
     order.release(now);
   }
   report(state, arrivals, allocations);
-  for (drivers::SensorId sensor = 0; sensor < queues; ++sensor) {
-    if (order.stats(sensor).forced + order.stats(sensor).late > 0) {
+  for (std::size_t queue = 0; queue < queues; ++queue) {
+    if (order.stats(id(queue)).forced + order.stats(id(queue)).late > 0) {
       state.SkipWithError("data were late or forced out");
     }
   }

@@ -31,6 +31,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,7 +41,7 @@
 
 namespace {
 
-constexpr std::size_t kMostSensors = 65535;
+constexpr std::size_t kMostSensors = std::numeric_limits<drivers::SensorId>::max();
 
 struct Options {
   collation::Policy policy = collation::Policy::strict;
