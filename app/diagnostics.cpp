@@ -23,12 +23,15 @@ void put(DiagnosticWriter& out, std::span<const Count> counts) {
   for (const Count& c : counts) out.value(c.key, hal::Text<24>::of("%" PRIu64, c.value).view());
 }
 
-Level level_of(const config::Sensor& sensor, const drivers::Health& health) {
-  if (health.state == drivers::State::streaming) {
+Level level_of(const config::Sensor& sensor, const drivers::Health& health,
+               OrderWatch::Kind order) {
+  const bool streams = health.state == drivers::State::streaming;
+  if (streams && order == OrderWatch::Kind::fine) {
     return health.cause == drivers::Cause::none ? Level::ok : Level::warn;
   }
   const bool failed =
-      health.state == drivers::State::silent || health.state == drivers::State::backoff;
+      streams ? order == OrderWatch::Kind::stall
+              : health.state == drivers::State::silent || health.state == drivers::State::backoff;
   return failed && sensor.role == config::Role::required ? Level::error : Level::warn;
 }
 
@@ -105,6 +108,7 @@ void put_queue(DiagnosticWriter& out, const collation::QueueStats& q) {
       {"queue.before_start", q.before_start},
       {"queue.held", q.held},
       {"queue.forced", q.forced},
+      {"queue.full", q.full},
   };
   put(out, counts);
   put(out, "queue.worst_age_us", q.worst_age.count() / 1000);
@@ -254,6 +258,7 @@ void Diagnostics::publish_configuration() {
     writer.value("trajectory", stack_.collation.by_trajectory ? sensor.trajectory : "");
     writer.value("kind", sensor.driver->kind == drivers::Kind::lidar ? "lidar" : "imu");
     put(writer, "max_wait_us", plan.max_wait.count() / 1000);
+    put(writer, "latency_budget_us", plan.worst_age.count() / 1000);
     put(writer, "capacity", static_cast<std::int64_t>(plan.capacity));
     for (const drivers::OptionSpec& option : sensor.driver->options) {
       writer.value(option.key, sensor.options.text(option.key));
@@ -271,19 +276,24 @@ void Diagnostics::publish_configuration() {
 }
 
 void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
-                                std::uint32_t segment, const ServiceStats& service) {
+                                std::span<const OrderWatch> watches, std::uint32_t segment,
+                                const ServiceStats& service) {
   const auto out = sink_.scratch();
   DiagnosticWriter writer({time_.now(), stack_.frame}, out);
-  std::size_t streaming = 0;
+  std::size_t streaming = 0, troubled = 0;
   for (std::size_t i = 0; i < pipeline.sensors(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
-    streaming += pipeline.health(id).state == drivers::State::streaming;
+    const bool streams = pipeline.health(id).state == drivers::State::streaming;
+    streaming += streams;
+    troubled += streams && watches[i].kind() != OrderWatch::Kind::fine;
   }
-  const bool whole = streaming == pipeline.sensors();
-  writer.status(
-      whole ? Level::ok : Level::warn, "lidard",
-      hal::Text<64>::of("%zu of %zu sensors stream", streaming, pipeline.sensors()).view(),
-      kVersion);
+  const bool whole = streaming == pipeline.sensors() && troubled == 0;
+  auto summary = hal::Text<96>::of("%zu of %zu sensors stream", streaming, pipeline.sensors());
+  if (troubled > 0) {
+    summary = hal::Text<96>::of("%zu of %zu sensors stream, the data of %zu not in order",
+                                streaming, pipeline.sensors(), troubled);
+  }
+  writer.status(whole ? Level::ok : Level::warn, "lidard", summary.view(), kVersion);
   put(writer, "unix_offset_ns", time_.offset_ns());
   put(writer, "segment", segment);
   const Count counts[] = {{"stream.clients", service.clients},
@@ -300,7 +310,7 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
     const Account account = pipeline.account(id);
     const auto fault =
         fault_of(account.samples, std::exchange(samples_before_[i], account.samples));
-    describe(writer, stack_.sensors[i], account, output.stats(id), fault.view());
+    describe(writer, stack_.sensors[i], account, output.stats(id), watches[i], fault.view());
     put_derived(writer, pipeline.derived(), id);
   }
   for (std::size_t m = 0; m < stack_.merged.size(); ++m) {
@@ -311,24 +321,29 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
 
 void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
                            const Account& account, const OutputStats& published,
-                           std::string_view fault) {
+                           const OrderWatch& watch, std::string_view fault) {
   const drivers::Health& health = account.health;
   const bool streams = health.state == drivers::State::streaming;
   const auto found = streams ? newest_finding(account.checks, time_.pass()) : std::nullopt;
-  if (streams && !fault.empty()) {
+  const bool in_order = watch.kind() == OrderWatch::Kind::fine;
+  if (streams && in_order && !fault.empty()) {
     out.status(Level::warn, sensor.name, fault, sensor.driver->name);
-  } else if (found) {
+  } else if (found && in_order) {
     out.status(check_rows()[static_cast<std::size_t>(*found)].level, sensor.name,
                in_words(*found, account.checks.finding(*found)).view(), sensor.driver->name);
   } else {
-    out.status(level_of(sensor, health), sensor.name,
-               streams ? account.rate_text.view() : health.why.view(), sensor.driver->name);
+    const std::string_view words = in_order ? account.rate_text.view() : watch.why().view();
+    out.status(level_of(sensor, health, watch.kind()), sensor.name,
+               streams ? words : health.why.view(), sensor.driver->name);
   }
   out.value("state", drivers::name(health.state));
   out.value("cause", drivers::name(health.cause));
   out.value("step", health.step);
   out.value("port", account.port.note.view());
   out.value("port.last_rejected", account.port.last_rejected.view());
+  out.value("order", streams ? watch.cause() : "none");
+  out.value("rate", account.rate_text.view());
+  out.value("sampling", account.sampling_text.view());
   out.value("rate_hz", hal::Text<24>::of("%.3f", account.rate_hz).view());
   put_wire(out, health, account.port);
   put_clock(out, health.clock);

@@ -3,6 +3,7 @@
 
 #include "app/message_sink.h"
 #include "app/messages.h"
+#include "app/order_watch.h"
 #include "app/output.h"
 #include "app/pipeline.h"
 
@@ -29,7 +30,9 @@ class Diagnostics {
   ChannelId events_channel() const { return events_; }
 
   void publish_configuration();
-  void publish_state(const Pipeline& pipeline, const Output& output, std::uint32_t segment,
+  // `watches`: by sensor.
+  void publish_state(const Pipeline& pipeline, const Output& output,
+                     std::span<const OrderWatch> watches, std::uint32_t segment,
                      const ServiceStats& service);
   // `name`: the sensor, or "lidard".
   void publish_event(Level level, std::string_view name, const char* event,
@@ -41,7 +44,7 @@ class Diagnostics {
  private:
   // `fault`: what is wrong with its data though it streams; empty: nothing.
   void describe(DiagnosticWriter&, const config::Sensor&, const Account&, const OutputStats&,
-                std::string_view fault);
+                const OrderWatch&, std::string_view fault);
   void describe(DiagnosticWriter&, const config::Merged&, const Derived&, std::size_t merge,
                 const OutputStats&);
   void publish(ChannelId, DiagnosticWriter&, std::span<std::byte> out);

@@ -213,6 +213,7 @@ Account Pipeline::account(drivers::SensorId id) const {
   account.rate_hz = lane.state == drivers::State::streaming ? lane.rate.rate_hz() : 0;
   account.rate_text = lane.rate.text();
   account.checks = lane.checks;
+  account.sampling_text = lane.sampler.text();
   return account;
 }
 

@@ -31,6 +31,7 @@ struct Account {
   double rate_hz = 0;
   hal::Text<96> rate_text;
   HealthCheck checks;
+  hal::Text<48> sampling_text;
 };
 
 // What happened to a sensor that people want to know of.

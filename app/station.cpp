@@ -26,6 +26,10 @@ hal::Severity severity_of(Level level) {
   return hal::Severity::error;
 }
 
+hal::Text<24> milliseconds(hal::Duration d) {
+  return hal::Text<24>::of("%" PRId64, static_cast<std::int64_t>(d.count() / 1'000'000));
+}
+
 // Numbers aside: an attempt that differs only in bytes counted says nothing new.
 bool says_the_same(std::string_view a, std::string_view b) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -44,11 +48,13 @@ bool says_the_same(std::string_view a, std::string_view b) {
 Station::Station(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
                  hal::Log& log)
     : stack_(stack),
+      plan_(plan),
       log_(log),
       output_(stack, plan, sink, time_),
       diagnostics_(stack, plan, sink, time_),
       pipeline_(stack, plan, output_, *this),
-      said_(stack.sensors.size()) {}
+      said_(stack.sensors.size()),
+      watches_(stack.sensors.size()) {}
 
 hal::Status Station::status() const {
   if (!output_.status()) return output_.status();
@@ -77,7 +83,8 @@ void Station::on_tick(hal::Time now) {
   look_for_warnings();
   if (now >= next_state_) {
     next_state_ = now + kStatePeriod;
-    diagnostics_.publish_state(pipeline_, output_, segment_, service_);
+    look_at_order(now);
+    diagnostics_.publish_state(pipeline_, output_, watches_, segment_, service_);
   }
   if (stack_.rate_log_period_s > 0 && now >= next_rates_) {
     next_rates_ = now + hal::from_seconds(stack_.rate_log_period_s);
@@ -113,7 +120,7 @@ void Station::finish(hal::Time now) {
   on_pass_begin(now);
   on_pass_end(now);
   pipeline_.flush();
-  diagnostics_.publish_state(pipeline_, output_, segment_, service_);
+  diagnostics_.publish_state(pipeline_, output_, watches_, segment_, service_);
 }
 
 std::size_t Station::streaming() const {
@@ -125,27 +132,81 @@ std::size_t Station::streaming() const {
 }
 
 // One line and one event per change that matters to a person, none per attempt.
-void Station::on_sensor_state(drivers::SensorId id, State from, State to, hal::Time) {
+void Station::on_sensor_state(drivers::SensorId id, State from, State to, hal::Time now) {
   Said& said = said_[id];
+  const drivers::Health health = pipeline_.health(id);
+  const auto tell_change = [&](Level level, const char* event, std::string_view message,
+                               drivers::Cause cause) {
+    const auto age = milliseconds(now - said.last_datum);
+    const KeyValue values[] = {{"cause", drivers::name(cause)}, {"last_datum_age_ms", age.view()}};
+    tell(id, level, event, message, std::span(values, said.last_datum == hal::Time{} ? 1 : 2));
+  };
   if (to == State::streaming) {
     said.why.clear();
-    return tell(id, Level::ok, "recover", "streams", drivers::Cause::none);
+    return tell_change(Level::ok, "recover", "streams", drivers::Cause::none);
   }
   if (to != State::silent && to != State::backoff) return;
-  const hal::Text<192> why = pipeline_.health(id).why;
-  if (from != State::streaming && says_the_same(said.why.view(), why.view())) return;
-  said.why = why;
+  watches_[id].forget();
+  if (health.last_packet != hal::Time{}) said.last_datum = health.last_packet;
+  if (from != State::streaming && says_the_same(said.why.view(), health.why.view())) return;
+  said.why = health.why;
   const bool required = stack_.sensors[id].role == config::Role::required;
-  tell(id, required ? Level::error : Level::warn, "stall", why.view(), pipeline_.health(id).cause);
+  tell_change(required ? Level::error : Level::warn, "stall", health.why.view(), health.cause);
+}
+
+void Station::tell(drivers::SensorId id, Level level, const char* event, std::string_view message,
+                   std::span<const KeyValue> values) {
+  const config::Sensor& sensor = stack_.sensors[id];
+  diagnostics_.publish_event(level, sensor.name, event, message, values);
+  log_.write(said_[id].lines, now_, severity_of(level), "%s: %.*s", sensor.name.c_str(),
+             static_cast<int>(message.size()), message.data());
 }
 
 void Station::tell(drivers::SensorId id, Level level, const char* event, std::string_view message,
                    drivers::Cause cause) {
-  const config::Sensor& sensor = stack_.sensors[id];
   const KeyValue values[] = {{"cause", drivers::name(cause)}};
-  diagnostics_.publish_event(level, sensor.name, event, message, values);
-  log_.write(said_[id].lines, now_, severity_of(level), "%s: %.*s", sensor.name.c_str(),
-             static_cast<int>(message.size()), message.data());
+  tell(id, level, event, message, values);
+}
+
+// Data that come and do not leave, or leave too early, are not seen by the drivers.
+void Station::look_at_order(hal::Time now) {
+  for (std::size_t i = 0; i < watches_.size(); ++i) {
+    const auto id = static_cast<drivers::SensorId>(i);
+    if (pipeline_.health(id).state != State::streaming) continue;
+    const collation::QueueStats queue = pipeline_.account(id).queue;
+    const bool stalled = watches_[i].kind() == OrderWatch::Kind::stall;
+    const OrderWatch::Circumstances of{.max_wait = plan_.sensors[i].max_wait,
+                                       .capacity = plan_.sensors[i].capacity,
+                                       .full_for = stack_.sensors[queue.full_for].name};
+    if (watches_[i].look(queue, now, of)) tell_order(id, stalled, now);
+  }
+}
+
+void Station::tell_order(drivers::SensorId id, bool stalled_before, hal::Time now) {
+  const OrderWatch& watch = watches_[id];
+  const auto age = milliseconds(now - watch.last_left());
+  const auto dropped = hal::Text<24>::of("%" PRIu64, watch.dropped());
+  const collation::QueueStats queue = pipeline_.account(id).queue;
+  const auto sufficed = milliseconds(queue.would_have_sufficed);
+  const KeyValue values[] = {{"cause", watch.cause()},
+                             {"last_datum_age_ms", age.view()},
+                             {"dropped", dropped.view()},
+                             {"would_have_sufficed_ms", sufficed.view()},
+                             {"blocker", stack_.sensors[queue.full_for].name}};
+  const bool is_full = std::string_view(watch.cause()) == "queue_full";
+  const std::span of(values, is_full ? 5 : 4);
+  const bool required = stack_.sensors[id].role == config::Role::required;
+  switch (watch.kind()) {
+    case OrderWatch::Kind::fine:
+      return tell(id, Level::ok, "recover",
+                  stalled_before ? "its data leave again" : "its data leave in time again", of);
+    case OrderWatch::Kind::full:
+      return tell(id, Level::warn, "queue_full", watch.why().view(), of);
+    case OrderWatch::Kind::drops:
+      return tell(id, Level::warn, "drops", watch.why().view(), of);
+    case OrderWatch::Kind::stall:
+      return tell(id, required ? Level::error : Level::warn, "stall", watch.why().view(), of);
+  }
 }
 
 void Station::look_for_epochs() {

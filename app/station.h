@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/diagnostics.h"
+#include "app/order_watch.h"
 #include "app/output.h"
 #include "app/pipeline.h"
 #include "hal/log.h"
@@ -47,6 +48,7 @@ class Station final : public hal::ReplayListener, private EventListener {
     hal::Text<192> why{};
     std::uint32_t epoch = 0;
     drivers::Cause warned = drivers::Cause::none;  // of, while it streams
+    hal::Time last_datum{};  // before it stalled
     hal::RateLimit lines{10, std::chrono::seconds(10)};
     // Findings told, and when the next one of that check may be.
     std::array<std::uint64_t, kChecks> findings{};
@@ -55,19 +57,25 @@ class Station final : public hal::ReplayListener, private EventListener {
 
   void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
                        hal::Time now) override;
+  void tell(drivers::SensorId, Level, const char* event, std::string_view message,
+            std::span<const KeyValue> values);
   void tell(drivers::SensorId, Level, const char* event, std::string_view message, drivers::Cause);
   void look_for_epochs();
   void look_for_findings(hal::Time now);
   void look_for_warnings();
+  void look_at_order(hal::Time now);
+  void tell_order(drivers::SensorId, bool stalled_before, hal::Time now);
   void log_rates();
 
   const config::Stack& stack_;
+  const config::Plan& plan_;
   hal::Log& log_;
   OutputTime time_;
   Output output_;
   Diagnostics diagnostics_;
   Pipeline pipeline_;
   std::vector<Said> said_;
+  std::vector<OrderWatch> watches_;  // by sensor
   ServiceStats service_;
   std::uint32_t segment_ = 0;
   bool started_ = false, has_offset_ = false;

@@ -48,8 +48,9 @@ hal::Duration largest_max_wait(std::span<const Channel> channels) {
 }
 
 std::size_t default_capacity(double rate_hz, hal::Duration largest_max_wait) {
-  const double twice = std::ceil(2 * rate_hz * hal::to_seconds(largest_max_wait));
-  return std::max<std::size_t>(8, static_cast<std::size_t>(twice));
+  const hal::Duration room = largest_max_wait + std::max(largest_max_wait, kLongestHoldUp);
+  return std::max<std::size_t>(
+      8, static_cast<std::size_t>(std::ceil(rate_hz * hal::to_seconds(room))));
 }
 
 std::size_t capacity(const Channel& channel, hal::Duration largest_max_wait) {

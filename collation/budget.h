@@ -37,7 +37,11 @@ hal::Duration max_wait(const Channel& channel);
 // Of the channels that the order may wait for; 0 without any.
 hal::Duration largest_max_wait(std::span<const Channel> channels);
 
-// 2 x rate x the largest max_wait, at least 8.
+// How long the process may be held up (a busy machine, a debugger) without losing the order: what
+// arrives meanwhile of one sensor has room until the ports of the others are read, too.
+inline constexpr hal::Duration kLongestHoldUp = std::chrono::seconds(1);
+
+// 2 x rate x the largest max_wait, or rate x (the largest max_wait + kLongestHoldUp), at least 8.
 std::size_t default_capacity(double rate_hz, hal::Duration largest_max_wait);
 std::size_t capacity(const Channel& channel, hal::Duration largest_max_wait);
 // Refuses a capacity below 1 x rate x the largest max_wait; `detail` names the least that works.

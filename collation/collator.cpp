@@ -5,21 +5,18 @@
 
 namespace collation {
 
-namespace {
-
-hal::Error refusal(int trajectory, const char* why) {
-  return {hal::Errc::bad_config, 0, "collation: add trajectory",
-          hal::Text<192>::of("trajectory %d: %s", trajectory, why)};
-}
-
-}  // namespace
-
 Collator::Collator(Policy policy, CollatedSink& sink, bool by_trajectory)
     : policy_(policy), sink_(sink), by_trajectory_(by_trajectory) {}
 
+hal::Status Collator::refuse(int trajectory, const char* why) {
+  ++misuse_;
+  return hal::Error{hal::Errc::bad_config, 0, "collation: add trajectory",
+                    hal::Text<192>::of("trajectory %d: %s", trajectory, why)};
+}
+
 Collator::Trajectory* Collator::find(int trajectory) {
-  const auto found = std::ranges::find(trajectories_, trajectory, &Trajectory::id);
-  return found == trajectories_.end() ? nullptr : &*found;
+  const auto found = trajectories_.find(trajectory);
+  return found == trajectories_.end() ? nullptr : &found->second;
 }
 
 std::size_t Collator::order_for_new_trajectory() {
@@ -31,11 +28,11 @@ std::size_t Collator::order_for_new_trajectory() {
 
 hal::Status Collator::add_trajectory(int trajectory, std::span<const CollatedSensor> sensors) {
   if (Trajectory* const known = find(trajectory)) {
-    if (!known->finished) return refusal(trajectory, "is there already");
+    if (!known->finished) return refuse(trajectory, "is there already");
     known->finished = false;
     known->sensors.clear();
   } else {
-    trajectories_.push_back({trajectory, order_for_new_trajectory(), {}});
+    trajectories_.emplace(trajectory, Trajectory{order_for_new_trajectory(), {}});
   }
   for (const CollatedSensor& sensor : sensors) {
     if (const hal::Status status = add_sensor(trajectory, sensor); !status) return status;
@@ -45,16 +42,19 @@ hal::Status Collator::add_trajectory(int trajectory, std::span<const CollatedSen
 
 hal::Status Collator::add_sensor(int trajectory, const CollatedSensor& sensor) {
   Trajectory* const owner = find(trajectory);
-  if (!owner || owner->finished) return refusal(trajectory, "is not there");
-  const Member& member = members_[sensor.id];
-  if (member.known && member.order != owner->order && !orders_[member.order]->is_done(sensor.id)) {
-    return refusal(trajectory, "the sensor belongs to another trajectory");
+  if (!owner || owner->finished) return refuse(trajectory, "is not there");
+  const Member& before = member(sensor.id);
+  if (before.known && before.order != owner->order && !is_done(sensor.id)) {
+    return refuse(trajectory, "the sensor belongs to another trajectory");
   }
   const hal::Status status =
       orders_[owner->order]->add_queue(trajectory, sensor.name, sensor.id, sensor.queue);
   if (!status) return status;
-  members_[sensor.id] = {static_cast<std::uint16_t>(owner->order), sensor.queue.role,
-                         sensor.queue.max_wait, true};
+  if (sensor.id >= members_.size()) members_.resize(sensor.id + std::size_t{1});
+  members_[sensor.id] = {.order = static_cast<std::uint32_t>(owner->order),
+                         .role = sensor.queue.role,
+                         .max_wait = sensor.queue.max_wait,
+                         .known = true};
   owner->sensors.push_back(sensor.id);
   return hal::ok;
 }
@@ -74,7 +74,7 @@ void Collator::finish_trajectory(int trajectory) {
 void Collator::finish_sensor(drivers::SensorId sensor) {
   if (OrderedMultiQueue* const order = order_of(sensor)) {
     order->mark_finished(sensor);
-    for (Trajectory& owner : trajectories_) std::erase(owner.sensors, sensor);
+    for (auto& [id, owner] : trajectories_) std::erase(owner.sensors, sensor);
   } else {
     ++misuse_;
   }
@@ -84,9 +84,19 @@ void Collator::flush() {
   for (const auto& order : orders_) order->flush();
 }
 
+const Collator::Member& Collator::member(drivers::SensorId sensor) const {
+  static constexpr Member kUnknown{};
+  return sensor < members_.size() ? members_[sensor] : kUnknown;
+}
+
 OrderedMultiQueue* Collator::order_of(drivers::SensorId sensor) const {
-  const Member& member = members_[sensor];
-  return member.known ? orders_[member.order].get() : nullptr;
+  const Member& known = member(sensor);
+  return known.known ? orders_[known.order].get() : nullptr;
+}
+
+bool Collator::is_done(drivers::SensorId sensor) const {
+  const OrderedMultiQueue* const order = order_of(sensor);
+  return !order || order->is_done(sensor);
 }
 
 void Collator::add(Datum&& datum, hal::Time arrival) {
@@ -112,8 +122,8 @@ void Collator::set_waiting(drivers::SensorId sensor, bool waiting, hal::Time flo
 void Collator::on_state(drivers::SensorId sensor, drivers::State state, hal::Time now) {
   // What brought a sensor back to streaming was measured before it arrived.
   const bool measured = state == drivers::State::streaming;
-  set_waiting(sensor, is_waited_for(members_[sensor].role, state),
-              measured ? now - members_[sensor].max_wait : now);
+  const Member& of = member(sensor);
+  set_waiting(sensor, is_waited_for(of.role, state), measured ? now - of.max_wait : now);
 }
 
 void Collator::release(hal::Time now) {
@@ -136,10 +146,9 @@ std::optional<Blocking> Collator::blocking() const {
 }
 
 std::optional<Blocking> Collator::blocking_of(int trajectory) const {
-  for (const Trajectory& candidate : trajectories_) {
-    if (candidate.id == trajectory) return orders_[candidate.order]->blocking();
-  }
-  return {};
+  const auto found = trajectories_.find(trajectory);
+  if (found == trajectories_.end()) return {};
+  return orders_[found->second.order]->blocking();
 }
 
 std::uint64_t Collator::unknown_sensor() const {

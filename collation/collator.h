@@ -1,6 +1,7 @@
 // What the application sees of collation's order: sensors, data, time, and who blocks.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -50,6 +51,7 @@ class Collator {
   std::optional<Blocking> blocking() const;
   // The order of this trajectory.
   std::optional<Blocking> blocking_of(int trajectory) const;
+  bool is_done(drivers::SensorId sensor) const;  // see OrderedMultiQueue
   std::uint64_t unknown_sensor() const;
   std::uint64_t misuse() const;
   std::uint64_t held() const;
@@ -59,28 +61,29 @@ class Collator {
 
  private:
   struct Trajectory {
-    int id;
     std::size_t order;  // index into orders_
     std::vector<drivers::SensorId> sensors;
     bool finished = false;
   };
   struct Member {
-    std::uint16_t order = 0;
+    std::uint32_t order = 0;
     Role role = Role::required;
     hal::Duration max_wait{};
     bool known = false;
   };
 
   Trajectory* find(int trajectory);
+  hal::Status refuse(int trajectory, const char* why);
   std::size_t order_for_new_trajectory();
+  const Member& member(drivers::SensorId sensor) const;
   OrderedMultiQueue* order_of(drivers::SensorId sensor) const;
 
   const Policy policy_;
   CollatedSink& sink_;
   const bool by_trajectory_;
   std::vector<std::unique_ptr<OrderedMultiQueue>> orders_;
-  std::vector<Trajectory> trajectories_;
-  std::array<Member, 256> members_{};  // by sensor
+  std::map<int, Trajectory> trajectories_;
+  std::vector<Member> members_;  // by sensor
   std::uint64_t unknown_sensor_ = 0, misuse_ = 0;
 };
 

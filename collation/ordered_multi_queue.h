@@ -3,15 +3,16 @@
 // Each queue q without data has next(q), the smallest stamp that it may still deliver. Of all
 // heads and all next(q), ties by key, the smallest is looked at: a head leaves, a next(q) means
 // that q blocks. Policies differ only in next(q):
-//   strict: -infinity until q is finished. Cartographer's exact order, with its common start.
+//   strict: -infinity until q is finished. Cartographer's exact order, with its common start. What
+//           would abort Cartographer is counted.
 //   live:   the largest of what data, progress(), read_empty() and set_waiting() said. For data
 //           read in passes, each datum leaves in the first release() of a pass begun later than
 //           its stamp + the largest max_wait.
 #pragma once
 
-#include <array>
 #include <boost/circular_buffer.hpp>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 
 #include "collation/collated_sink.h"
 #include "collation/datum.h"
+#include "collation/earliest.h"
 #include "collation/queue_options.h"
 
 namespace collation {
@@ -35,12 +37,10 @@ struct Blocking {
 class OrderedMultiQueue {
  public:
   // The sink outlives the queue.
-  OrderedMultiQueue(Policy policy, CollatedSink& sink) : policy_(policy), sink_(sink) {
-    slot_of_.fill(kNoSlot);
-  }
+  OrderedMultiQueue(Policy policy, CollatedSink& sink) : policy_(policy), sink_(sink) {}
 
   // Key: (trajectory, name), the name compared by bytes. Refuses a sensor or a key that has a
-  // queue, unless that is finished and empty: then it starts anew and keeps its counters.
+  // queue (`misuse`), unless is_done(): then it starts anew and keeps its counters.
   // A new queue is not waited for in live until set_waiting().
   hal::Status add_queue(int trajectory, std::string_view name, drivers::SensorId sensor,
                         const QueueOptions& options);
@@ -64,60 +64,73 @@ class OrderedMultiQueue {
   // Finishes every queue in key order; all that is held leaves.
   void flush();
 
-  std::optional<Blocking> blocking() const { return blocking_; }
-  bool is_done(drivers::SensorId sensor) const;             // unknown, or finished and empty
-  const QueueStats& stats(drivers::SensorId sensor) const;  // zeros for an unknown sensor
+  std::optional<Blocking> blocking() const;
+  // Unknown, or finished, empty and gone. In strict a queue goes when Cartographer would remove it:
+  // not while one with a lower key blocks. Until then it takes data in spite of its end.
+  bool is_done(drivers::SensorId sensor) const;
+  const QueueStats& stats(drivers::SensorId sensor) const;          // zeros for an unknown sensor
   std::uint64_t unknown_sensor() const { return unknown_sensor_; }  // data without a queue
   std::uint64_t misuse() const { return misuse_; }  // calls that would abort Cartographer
-  std::uint64_t held() const;
+  std::uint64_t held() const { return held_; }
 
  private:
-  static constexpr std::size_t kNoSlot = 256;
+  static constexpr std::size_t kNoSlot = 0xFFFF;
   struct Queue {
-    int trajectory;
-    std::string name;
-    drivers::SensorId sensor;
-    QueueOptions options;
     boost::circular_buffer<Datum> data;
     hal::Time next = hal::Time::min();      // live: the smallest stamp that may still come
     hal::Time previous = hal::Time::min();  // stamp of the last datum that the gate looked at
+    std::optional<hal::Time>* start;        // of its trajectory, in starts_
+    drivers::SensorId sensor;
     bool waiting = false;
     bool finished = false;
+    bool removed = false;  // see is_done()
+    QueueOptions options;
     QueueStats stats{};
-  };
-  // The common start of a trajectory, once known; never forgotten (strict).
-  struct Start {
     int trajectory;
-    std::optional<hal::Time> at;
+    std::string name;
   };
   enum class Choice : std::uint8_t { deliver, drop, block };
 
+  std::size_t slot_of(drivers::SensorId sensor) const {
+    return sensor < slots_.size() ? slots_[sensor] : kNoSlot;
+  }
+  // Of a queue that is not done.
+  std::size_t open_slot_of(drivers::SensorId sensor) const {
+    const std::size_t slot = slot_of(sensor);
+    return slot == kNoSlot || queues_[slot].removed ? kNoSlot : slot;
+  }
+  hal::Status refuse(std::string_view name, const char* why);
   void index_slots();
   void update_front(std::size_t slot);
   bool passes_gate(Queue& queue, hal::Time at, hal::Time arrival);
   bool make_room(std::size_t slot);
-  std::size_t earliest() const;
   std::size_t earliest_head() const;
   void dispatch();
-  bool drop_unsorted_head(std::size_t slot);
+  bool tidy(std::size_t limit);
+  void begin_anew();
   Choice choose(std::size_t slot);
   void deliver(std::size_t slot);
   void hand_over(Queue& queue, const Datum& datum);
   void pop(std::size_t slot);
   void raise_next(std::size_t slot, hal::Time next);
   void set_blocked_by(std::size_t slot);
-  hal::Time common_start(int trajectory);
+  hal::Time common_start(const Queue& queue);
 
   const Policy policy_;
   CollatedSink& sink_;
-  std::vector<Queue> queues_;      // in key order
-  std::vector<hal::Time> fronts_;  // by slot: the head's stamp, or next(q), or Time::max()
-  std::array<std::uint16_t, 256> slot_of_{};
-  std::vector<Start> starts_;
+  std::vector<Queue> queues_;         // in key order
+  std::vector<std::uint16_t> slots_;  // by sensor
+  Earliest fronts_;                   // by slot: the head's stamp, or next(q), or Time::max()
+  // strict: the common start of each trajectory, once known. It outlives the trajectory's queues.
+  std::map<int, std::optional<hal::Time>> starts_;
+  bool removable_ = false;  // strict: a queue may be finished and empty, but not removed
+  bool unsorted_ = false;   // strict: a head may be earlier than last_out_
+  bool over_ = false;       // strict: all queues were removed, and nothing has left since
   hal::Time now_ = hal::Time::min();
   hal::Time last_out_ = hal::Time::min();
-  std::optional<Blocking> blocking_{};
-  std::uint64_t unknown_sensor_ = 0, misuse_ = 0;
+  std::optional<drivers::SensorId> blocker_{};
+  hal::Time blocked_since_{};
+  std::uint64_t held_ = 0, unknown_sensor_ = 0, misuse_ = 0;
 };
 
 }  // namespace collation

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "drivers/lifecycle.h"
+#include "drivers/packet.h"
 #include "hal/time.h"
 
 namespace collation {
@@ -23,6 +23,10 @@ enum class Overflow : std::uint8_t {
 
 // Whether the order waits for a sensor in this state of its life.
 bool is_waited_for(Role role, drivers::State state);
+
+// A stamp further from its arrival than this is no delay that could be waited for: it belongs to
+// another epoch, and no max_wait would have sufficed.
+inline constexpr hal::Duration kLongestWait = std::chrono::seconds(10);
 
 struct QueueOptions {
   std::size_t capacity = 8;  // data, >= 1
@@ -43,8 +47,11 @@ struct QueueStats {
   std::uint64_t before_start = 0;  // strict: before the common start of its trajectory
   std::uint64_t held = 0;
   std::uint64_t forced = 0;             // of `out`: left early, to make room
+  std::uint64_t full = 0;               // data that met a full queue
+  drivers::SensorId full_for = 0;       // whom the order waited for at the newest of them
   hal::Duration would_have_sufficed{};  // the max_wait that the latest of the late data needed
-  hal::Duration worst_age{};            // from stamp to leaving
+  hal::Duration astray{};     // from stamp to arrival, of the newest datum dropped for its stamp
+  hal::Duration worst_age{};  // from stamp to leaving
 };
 
 }  // namespace collation

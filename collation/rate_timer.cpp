@@ -30,12 +30,15 @@ double RateTimer::wall_time_ratio() const {
 hal::Text<96> RateTimer::text() const {
   if (events_.size() < 2) return hal::Text<96>::of("unknown");
   const std::size_t intervals = events_.size() - 1;
-  const double mean =
-      hal::to_seconds(events_.back().at - events_.front().at) / static_cast<double>(intervals);
-  double squares = 0;
+  const auto interval = [&](std::size_t i) {
+    return hal::to_seconds(events_[i + 1].at - events_[i].at);
+  };
+  // Summed up like the reference's, so that the last digits agree.
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < intervals; ++i) sum += interval(i);
+  const double mean = sum / static_cast<double>(intervals);
   for (std::size_t i = 0; i < intervals; ++i) {
-    const double off = hal::to_seconds(events_[i + 1].at - events_[i].at) - mean;
-    squares += off * off;
+    squares += (interval(i) - mean) * (interval(i) - mean);
   }
   const double deviation =
       intervals < 2 ? 0 : std::sqrt(squares / static_cast<double>(intervals - 1));

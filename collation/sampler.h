@@ -1,7 +1,10 @@
 // Keeps a fixed ratio of the packets of one sensor.
 #pragma once
 
+#include <cinttypes>
 #include <cstdint>
+
+#include "hal/text.h"
 
 namespace collation {
 
@@ -24,6 +27,13 @@ class FixedRatioSampler {
   }
   std::uint64_t pulses() const { return pulses_; }
   std::uint64_t kept() const { return kept_; }
+
+  // "6 (30.000000%)": what was kept, and the part of all. 0 % before the first.
+  hal::Text<48> text() const {
+    const double pulses = static_cast<double>(pulses_ > 0 ? pulses_ : 1);
+    return hal::Text<48>::of("%" PRIu64 " (%f%%)", kept_,
+                             100 * static_cast<double>(kept_) / pulses);
+  }
 
  private:
   const double ratio_;

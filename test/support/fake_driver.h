@@ -28,18 +28,36 @@ class FakeDriver final : public drivers::Driver {
   void restart_clock() { ++health_.clock.epoch; }
   // A sample that arrives when it is taken.
   void sample(hal::Time at, const drivers::ImuSample::Vector& accel = {0, 0, 9.81}) {
+    sample(at, at, accel);
+  }
+  void sample(hal::Time at, hal::Time arrival,
+              const drivers::ImuSample::Vector& accel = {0, 0, 9.81}) {
     drivers::ImuSample s;
     s.at = at;
     s.accel = accel;
     s.gyro = {0, 0, 0.1};
-    ++health_.packets;
-    ++health_.framing.frames;
-    sink_.on_packet(id_, s, at);
+    deliver(s, arrival);
+  }
+  // A part of a turn with three beams, 1 us apart.
+  void slice(hal::Time last, hal::Time arrival, bool starts_turn = false) {
+    constexpr hal::Duration kStep = std::chrono::microseconds(1);
+    const std::array<drivers::Beam, 3> beams{{{0, 1, 0}, {0.1F, 1, 0}, {0.2F, 1, 0}}};
+    deliver(
+        drivers::ScanSlice{
+            .first = last - 2 * kStep, .step = kStep, .starts_turn = starts_turn, .beams = beams},
+        arrival);
   }
 
   int ticks = 0;
 
  private:
+  void deliver(const drivers::Packet& packet, hal::Time arrival) {
+    ++health_.packets;
+    ++health_.framing.frames;
+    health_.last_packet = arrival;
+    sink_.on_packet(id_, packet, arrival);
+  }
+
   const drivers::SensorId id_;
   drivers::PacketSink& sink_;
   drivers::Health health_;

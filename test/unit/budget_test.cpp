@@ -26,10 +26,14 @@ TEST(Budget, TheLargestMaxWaitLeavesPassthroughOut) {
 }
 
 TEST(Budget, CapacityIsTwiceRateTimesWaitingAndAtLeastEight) {
-  LONGS_EQUAL(8, collation::default_capacity(10, 26ms));
-  LONGS_EQUAL(11, collation::default_capacity(200, 26ms));
-  LONGS_EQUAL(400, collation::default_capacity(1000, 200ms));
-  LONGS_EQUAL(11, collation::capacity(imu, 26ms));
+  LONGS_EQUAL(8, collation::default_capacity(1, 26ms));
+  LONGS_EQUAL(4000, collation::default_capacity(1000, 2s));
+}
+
+TEST(Budget, CapacityHasRoomForWhatArrivesWhileTheProcessIsHeldUp) {
+  LONGS_EQUAL(11, collation::default_capacity(10, 26ms));
+  LONGS_EQUAL(206, collation::default_capacity(200, 26ms));
+  LONGS_EQUAL(206, collation::capacity(imu, 26ms));
 }
 
 TEST(Budget, RefusesACapacityBelowOnceAndNamesTheLeast) {
@@ -39,7 +43,7 @@ TEST(Budget, RefusesACapacityBelowOnceAndNamesTheLeast) {
   channel.capacity = 5;
   const auto refused = collation::check_capacity(channel, 26ms);
   CHECK_FALSE(bool(refused));
-  STRCMP_EQUAL("imu: capacity 5 is less than 200 Hz x 26 ms of waiting: at least 6, better 11",
+  STRCMP_EQUAL("imu: capacity 5 is less than 200 Hz x 26 ms of waiting: at least 6, better 206",
                refused.error().detail.c_str());
   channel.capacity = 0;
   CHECK_FALSE(bool(collation::check_capacity(channel, 0ms)));

@@ -105,10 +105,11 @@ TEST(Collator, CountsMisuseInsteadOfAborting) {
   add_sensors(collator, 0, 0, {"a"});
   const CollatedSensor again[] = {{5, "b", {}}};
   CHECK_FALSE(bool(collator.add_trajectory(0, again)));
+  LONGS_EQUAL(1, collator.misuse());
   collator.finish_trajectory(3);
   collator.finish_trajectory(0);
   collator.finish_trajectory(0);
-  LONGS_EQUAL(2, collator.misuse());
+  LONGS_EQUAL(3, collator.misuse());
   collator.add(datum(0, 1), {});
   collator.add(datum(99, 1), {});
   LONGS_EQUAL(2, collator.unknown_sensor());
@@ -139,7 +140,7 @@ TEST(Collator, ASensorMayJoinAndLeaveARunningTrajectory) {
   collator.release(clock.now());
   LONGS_EQUAL(1, sink.left.size());
   collator.finish_trajectory(0);
-  LONGS_EQUAL(0, collator.misuse());
+  LONGS_EQUAL(2, collator.misuse());  // what was refused
 }
 
 TEST(Collator, WaitsByRoleAndState) {

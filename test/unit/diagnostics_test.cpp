@@ -132,6 +132,24 @@ TEST(Diagnostics, ASensorThatFailsTellsWhy) {
   STRCMP_EQUAL("1 of 2 sensors stream", state["lidard"].message.c_str());
 }
 
+TEST(Diagnostics, RatesAndSamplersAreToldInTheReferencesWords) {
+  stream_for(2s);
+  auto state = bench.state();
+  STRCMP_CONTAINS("50.00 Hz 2.00e-02 s +/- ", state["body"].values["rate"].c_str());
+  STRCMP_EQUAL("0 (0.000000%)", state["front"].values["sampling"].c_str());
+  STRCMP_CONTAINS(" (100.000000%)", state["body"].values["sampling"].c_str());
+}
+
+TEST(Diagnostics, TheBudgetOfLatencyIsTold) {
+  bench.pass();
+  auto told = lidarctl::diagnoses(
+      bench.messages.bytes_of(bench.messages.on("/lidard/configuration").back()));
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK_EQUAL(bench.plan.sensors[i].worst_age.count() / 1000,
+                std::stol(told[bench.stack.sensors[i].name].values["latency_budget_us"]));
+  }
+}
+
 TEST(Diagnostics, TheConfigurationNamesPortsAndOptions) {
   bench.pass();
   auto told = lidarctl::diagnoses(

@@ -1,12 +1,5 @@
-// The reference's order: its own named cases, and a comparison with a slow model of it.
-#include <algorithm>
-#include <cstdio>
-#include <deque>
-#include <map>
-#include <random>
-
+// The reference's order: its own named cases, and what follows from its rules.
 #include "collation/ordered_multi_queue.h"
-#include "test/support/allocation_counter.h"
 #include "test/support/harness.h"
 #include "test/support/recording_sink.h"
 
@@ -184,6 +177,64 @@ TEST(StrictOrder, AcceptsDataOfAFinishedQueueThatHoldsSome) {
   check_left("0@1 0@2 ");
 }
 
+// The reference removes a finished queue on its walk, which ends at the first that blocks.
+TEST(StrictOrder, AFinishedQueueBehindABlockerIsStillThere) {
+  add_queue(0, "a", kFirst);
+  add_queue(0, "b", kSecond);
+  queue.mark_finished(kSecond);
+  CHECK_FALSE(queue.is_done(kSecond));
+  CHECK_FALSE(bool(queue.add_queue(0, "b", kSecond, {})));
+  add(kSecond, {1});
+  LONGS_EQUAL(0, queue.unknown_sensor());
+  add(kFirst, {2});
+  check_left("1@1 0@2 ");
+  CHECK_TRUE(queue.is_done(kSecond));
+  add(kSecond, {3});
+  LONGS_EQUAL(1, queue.unknown_sensor());
+}
+
+TEST(StrictOrder, ARefusedQueueIsCounted) {
+  add_queue(0, "a", kFirst);
+  CHECK_FALSE(bool(queue.add_queue(0, "a", kFirst, {})));
+  LONGS_EQUAL(1, queue.misuse());
+}
+
+TEST(StrictOrder, ATrajectoryThatStartsAnewKeepsItsCommonStart) {
+  add_queue(0, "a", kFirst);
+  add(kFirst, {5});
+  queue.flush();
+  add_queue(0, "a", kFirst);
+  add_queue(0, "b", kSecond);
+  add(kFirst, {6, 7, 8});
+  add(kSecond, {8});
+  queue.flush();
+  check_left("0@5 0@6 0@7 0@8 1@8 ");
+}
+
+TEST(StrictOrder, WhenAllHaveEndedAnOlderTimeBeginsANewOrderWithItsOwnStart) {
+  add_queue(0, "a", kFirst);
+  add(kFirst, {50});
+  queue.flush();
+  add_queue(0, "a", kFirst);
+  add_queue(0, "b", kSecond);
+  add(kFirst, {6, 7, 8});
+  add(kSecond, {8});
+  queue.flush();
+  check_left("0@50 0@8 1@8 ");
+  LONGS_EQUAL(0, queue.stats(kFirst).late);
+  LONGS_EQUAL(2, queue.stats(kFirst).before_start);
+}
+
+TEST(StrictOrder, WhileOthersRunANewTrajectoryDoesNotBreakTheOrder) {
+  add_queue(0, "a", kFirst);
+  add(kFirst, {50, 60});
+  add_queue(1, "a", kSecond);
+  add(kSecond, {10, 70});
+  queue.flush();
+  check_left("0@50 0@60 1@70 ");
+  LONGS_EQUAL(1, queue.stats(kSecond).late);
+}
+
 TEST(StrictOrder, AQueueMayStartAnewOnceFinishedAndEmpty) {
   add_queue(0, "a", kFirst);
   CHECK_FALSE(bool(queue.add_queue(0, "a", kSecond, {})));
@@ -211,6 +262,15 @@ TEST(StrictOrder, AFullQueueLetsTheOldestOfAllLeave) {
   LONGS_EQUAL(0, queue.stats(kFirst).overflow);
 }
 
+TEST(StrictOrder, AFullQueueTellsWhomTheOrderWaitedFor) {
+  add_queue(0, "a", kFirst, {.capacity = 2});
+  add_queue(0, "b", kSecond, {.capacity = 2});
+  add(kFirst, {1, 2, 3, 4});
+  LONGS_EQUAL(2, queue.stats(kFirst).full);
+  LONGS_EQUAL(kSecond, queue.stats(kFirst).full_for);
+  LONGS_EQUAL(0, queue.stats(kSecond).full);
+}
+
 TEST(StrictOrder, NamesTheFirstEmptyQueueAsTheBlocker) {
   add_three_queues();
   CHECK_FALSE(queue.blocking().has_value());
@@ -225,157 +285,4 @@ TEST(StrictOrder, NamesTheFirstEmptyQueueAsTheBlocker) {
   LONGS_EQUAL(kFirst, queue.blocking()->sensor);
   queue.flush();
   CHECK_FALSE(queue.blocking().has_value());
-}
-
-namespace {
-
-// Cartographer's queue, written for plainness: walks everything for every datum.
-class Model {
- public:
-  using Key = std::pair<int, std::string>;
-  std::vector<std::pair<Key, std::int64_t>> left;
-  std::optional<Key> blocker;
-  std::size_t ignored = 0, late = 0;
-
-  void add_queue(const Key& key) { queues_[key]; }
-  void add(const Key& key, std::int64_t at) {
-    if (!queues_.count(key)) {
-      ++ignored;
-      return;
-    }
-    queues_[key].data.push_back(at);
-    dispatch();
-  }
-  void finish(const Key& key) {
-    queues_[key].finished = true;
-    dispatch();
-  }
-  bool is_open(const Key& key) const {
-    const auto found = queues_.find(key);
-    return found != queues_.end() && !found->second.finished;
-  }
-
- private:
-  struct Queue {
-    std::deque<std::int64_t> data;
-    bool finished = false;
-  };
-  bool remove_done() {
-    for (auto it = queues_.begin(); it != queues_.end(); ++it) {
-      if (it->second.finished && it->second.data.empty()) return queues_.erase(it), true;
-    }
-    return false;
-  }
-  std::int64_t start_of(int trajectory) {
-    if (!starts_.count(trajectory)) {
-      std::int64_t start = INT64_MIN;
-      for (const auto& [key, queue] : queues_) {
-        if (key.first == trajectory) start = std::max(start, queue.data.front());
-      }
-      starts_[trajectory] = start;
-    }
-    return starts_[trajectory];
-  }
-  void dispatch() {
-    while (step()) {
-    }
-  }
-  bool step() {
-    while (remove_done()) {
-    }
-    blocker.reset();
-    const Key* best = nullptr;
-    for (auto& [key, queue] : queues_) {
-      if (queue.data.empty()) return blocker = key, false;
-      if (!best || queue.data.front() < queues_[*best].data.front()) best = &key;
-    }
-    if (!best) return false;
-    Queue& queue = queues_[*best];
-    const std::int64_t at = queue.data.front();
-    if (at < last_) {
-      ++late;
-      queue.data.pop_front();
-      return true;
-    }
-    bool keep = at >= start_of(best->first);
-    if (!keep && queue.data.size() < 2) {
-      if (!queue.finished) return blocker = *best, false;
-      keep = true;
-    } else if (!keep) {
-      keep = queue.data[1] > start_of(best->first);
-    }
-    queue.data.pop_front();
-    if (keep) {
-      last_ = at;
-      left.emplace_back(*best, at);
-    }
-    return true;
-  }
-
-  std::map<Key, Queue> queues_;
-  std::map<int, std::int64_t> starts_;
-  std::int64_t last_ = INT64_MIN;
-};
-
-}  // namespace
-
-TEST(StrictOrder, EqualsASlowModelOfTheReference) {
-  const unsigned seed = std::random_device{}();
-  std::printf("\nStrictOrder model seed %u ", seed);
-  std::mt19937 random(seed);
-  const auto pick = [&](int n) { return std::uniform_int_distribution<>(0, n - 1)(random); };
-  for (int round = 0; round < 300; ++round) {
-    test::RecordingSink out;
-    OrderedMultiQueue ours{Policy::strict, out};
-    Model model;
-    const int sensors = 1 + pick(6);
-    std::vector<Model::Key> keys;
-    for (int s = 0; s < sensors; ++s) {
-      keys.push_back({pick(3), std::string(1, static_cast<char>('a' + s))});
-      CHECK_TRUE(bool(ours.add_queue(keys.back().first, keys.back().second,
-                                     static_cast<drivers::SensorId>(s), {.capacity = 600})));
-      model.add_queue(keys.back());
-    }
-    std::vector<std::int64_t> next(keys.size());
-    for (std::int64_t& n : next) n = pick(20);
-    for (int step = 0; step < 400; ++step) {
-      const auto s = static_cast<std::size_t>(pick(sensors));
-      const auto id = static_cast<drivers::SensorId>(s);
-      if (pick(150) == 0 && model.is_open(keys[s])) {
-        model.finish(keys[s]);
-        ours.mark_finished(id);
-      } else {
-        const std::int64_t at = next[s] - (pick(60) == 0 ? pick(4) : 0);  // now and then unsorted
-        next[s] += pick(4);
-        model.add(keys[s], at);
-        ours.add(datum(id, at), hal::Time{});
-      }
-      LONGS_EQUAL(model.left.size(), out.left.size());
-      if (ours.held() > 0) {
-        CHECK_TRUE(keys[ours.blocking()->sensor] == model.blocker);
-      }
-    }
-    for (const std::size_t s : [&] {
-           std::vector<std::size_t> order;
-           for (std::size_t i = 0; i < keys.size(); ++i) order.push_back(i);
-           std::sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-           return order;
-         }()) {
-      if (model.is_open(keys[s])) model.finish(keys[s]);
-    }
-    ours.flush();
-    std::size_t late = 0;
-    for (std::size_t s = 0; s < keys.size(); ++s) {
-      late += ours.stats(static_cast<drivers::SensorId>(s)).late;
-    }
-    LONGS_EQUAL(model.left.size(), out.left.size());
-    for (std::size_t i = 0; i < out.left.size(); ++i) {
-      CHECK_TRUE(keys[out.left[i].sensor] == model.left[i].first);
-      LONGS_EQUAL(model.left[i].second, out.left[i].at);
-    }
-    LONGS_EQUAL(model.late, late);
-    LONGS_EQUAL(model.ignored, ours.unknown_sensor());
-    LONGS_EQUAL(0, ours.held());
-  }
 }

@@ -55,6 +55,13 @@ TEST(RateTimer, PrintsTheReferencesText) {
                timer.text().c_str());
 }
 
+TEST(RateTimer, PrintsTheReferencesTextOfManyEvents) {
+  RateTimer timer(15s, 400);
+  pulse(timer, 400, 100ms, 50ms);
+  STRCMP_EQUAL("10.00 Hz 1.00e-01 s +/- 5.14e-16 s (pulsed at 200.00% real time)",
+               timer.text().c_str());
+}
+
 TEST(RateTimer, EqualStampsGiveNoInfinity) {
   RateTimer timer(15s, 10);
   pulse(timer, 3, 0s, 0s);

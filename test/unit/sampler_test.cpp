@@ -50,3 +50,18 @@ TEST(FixedRatioSampler, CountsWhatItKept) {
   LONGS_EQUAL(20, sampler.pulses());
   LONGS_EQUAL(6, sampler.kept());
 }
+
+TEST(FixedRatioSampler, PrintsTheReferencesText) {
+  FixedRatioSampler sampler(0.3);
+  STRCMP_EQUAL("0 (0.000000%)", sampler.text().c_str());
+  for (int i = 0; i < 20; ++i) sampler.pulse();
+  STRCMP_EQUAL("6 (30.000000%)", sampler.text().c_str());
+}
+
+// The reference shares one sampler among all lidars: of two that alternate at 0.5, one starves.
+TEST(FixedRatioSampler, EachSensorsSamplerKeepsItsRatio) {
+  FixedRatioSampler first(0.5), second(0.5);
+  for (int i = 0; i < 500; ++i) first.pulse(), second.pulse();
+  LONGS_EQUAL(250, first.kept());
+  LONGS_EQUAL(250, second.kept());
+}
