@@ -9,8 +9,8 @@
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
 #include "app/lidarctl/diagnosis.h"
+#include "app/lidarctl/stamps.h"
 #include "app/lidarctl/stream_client.h"
-#include "app/lidarctl/truth.h"
 
 namespace lidarctl {
 namespace {
@@ -33,19 +33,12 @@ std::int64_t unix_now() {
       .count();
 }
 
-// One measured instant, kept until the truth can be read.
-struct Stamped {
-  std::int64_t inner_ns;
-  double angle;
-};
-
 // What was seen of one sensor's topics.
 struct Seen {
   std::uint64_t messages = 0, points = 0, missing = 0;
   std::uint32_t sequence = 0;
   std::vector<std::int64_t> ages;  // ns; the newest ones
   double age_ms = 0;               // of the newest
-  std::vector<Stamped> stamps;
   SteadyClock::time_point next_line{};
 };
 
@@ -58,19 +51,17 @@ double percentile_ms(std::vector<std::int64_t>& values, double part) {
 
 class Monitor {
  public:
-  explicit Monitor(const Arguments& arguments) : arguments_(arguments) {}
+  explicit Monitor(const Arguments& arguments)
+      : arguments_(arguments), stamps_(!arguments.truth.empty()) {}
 
   void on_message(const StreamMessage& m) {
+    if (!arguments_.truth.empty()) stamps_.on_message(m);
     if (m.topic == "/diagnostics") {
       state_ = diagnoses(m.message.data);
-      offset_ns_ = static_cast<std::int64_t>(
-          std::strtoll(state_["lidard"].values["unix_offset_ns"].c_str(), nullptr, 10));
     } else if (m.topic == "/lidard/events") {
       print_event(m);
     } else if (m.topic == "/lidard/configuration") {
       take_orders(m.message.data);
-    } else if (m.topic == "/tf_static") {
-      take_poses(m.message.data);
     } else if (m.type == "sensor_msgs/msg/PointCloud2") {
       take_cloud(m);
     } else if (m.type == "sensor_msgs/msg/Imu") {
@@ -123,15 +114,11 @@ class Monitor {
     has_points_[name] = true;
     Seen& seen = note(m);
     seen.points += cloud->points.size();
-    const SensorPose& pose = poses_[cloud->header.frame == name ? std::string() : name];
     double nearest = INFINITY, first = 0;
     for (std::size_t i = 0; i < cloud->points.size(); ++i) {
       const app::PointXyzit p = cloud->points[i];
       nearest = std::min(nearest, std::hypot(double{p.x}, double{p.y}));
       first = std::min(first, double{p.time});
-      if (arguments_.truth.empty() || i % kEveryPoint != 0) continue;
-      const auto at = cloud->header.unix_ns + std::llround(double{p.time} * 1e9) - offset_ns_;
-      seen.stamps.push_back({at, pose.angle_of(p.x, p.y, p.z)});
     }
     if (!may_print(seen)) return;
     std::printf("%.6f  %-10s %4zu points over %5.1f ms, nearest %.3f m, age %.1f ms\n",
@@ -143,7 +130,6 @@ class Monitor {
     const auto imu = app::decode_imu(m.message.data);
     if (!imu) return;
     Seen& seen = note(m);
-    if (!arguments_.truth.empty()) seen.stamps.push_back({imu->header.unix_ns - offset_ns_, 0});
     if (!may_print(seen) || !imu->linear_acceleration || !imu->angular_velocity) return;
     const auto& a = *imu->linear_acceleration;
     const auto& w = *imu->angular_velocity;
@@ -170,13 +156,6 @@ class Monitor {
     }
   }
 
-  void take_poses(hal::Bytes message) {
-    app::TransformReader reader(message);
-    while (const auto t = reader.next()) {
-      poses_[std::string(t->child_frame)] = {t->translation, t->rotation};
-    }
-  }
-
   void print_event(const StreamMessage& m) {
     for (const auto& [name, d] : diagnoses(m.message.data)) {
       const auto event = d.values.find("event");
@@ -187,43 +166,22 @@ class Monitor {
     }
   }
 
-  void print_row(const std::string& name, Seen& seen);
-  std::vector<std::int64_t> errors(const std::string& name, const Seen& seen) const;
+  void print_row(const std::string& name, Seen& seen, const Spread& error_ms);
 
   static constexpr std::size_t kMostAges = 100'000;
-  static constexpr std::size_t kEveryPoint = 7;  // of a cloud, compared with the truth
 
   const Arguments& arguments_;
   std::map<std::string, Seen> seen_;
   std::map<std::string, bool> has_points_;
-  std::map<std::string, SensorPose> poses_;  // "": the identity
   std::map<std::string, Diagnosis> state_;
   std::map<std::string, std::string> orders_;   // by sensor: "", its trajectory, or its own
   std::map<std::string, std::int64_t> newest_;  // log time, by order
-  std::int64_t offset_ns_ = 0;
+  StampLog stamps_;
   std::uint64_t backward_ = 0;
 };
 
-std::vector<std::int64_t> Monitor::errors(const std::string& name, const Seen& seen) const {
-  for (const std::string& pair : arguments_.truth) {
-    const auto [sensor, file] = key_value(pair);
-    if (sensor != name) continue;
-    const Truth truth(file);
-    std::vector<std::int64_t> found;
-    const bool lidar = seen.points > 0;
-    for (const Stamped& s : seen.stamps) {
-      const auto error =
-          lidar ? truth.beam_error(s.inner_ns, s.angle) : truth.sample_error(s.inner_ns);
-      if (error) found.push_back(std::abs(*error));
-    }
-    return found;
-  }
-  return {};
-}
-
-void Monitor::print_row(const std::string& name, Seen& seen) {
+void Monitor::print_row(const std::string& name, Seen& seen, const Spread& error_ms) {
   const Diagnosis& now = state_[name];
-  std::vector<std::int64_t> off = errors(name, seen);
   const auto rate = now.values.find("rate_hz");
   std::printf("%-10s %-10s %9llu %9llu %9llu %8s  %7.1f %7.1f", name.c_str(),
               now.hardware_id.c_str(), static_cast<unsigned long long>(now.count("driver.packets")),
@@ -231,10 +189,10 @@ void Monitor::print_row(const std::string& name, Seen& seen) {
               static_cast<unsigned long long>(seen.points),
               rate == now.values.end() ? "?" : rate->second.c_str(), percentile_ms(seen.ages, 0.5),
               percentile_ms(seen.ages, 0.99));
-  if (off.empty()) {
+  if (error_ms.n == 0) {
     std::printf("  %8s %8s", "-", "-");
   } else {
-    std::printf("  %8.3f %8.3f", percentile_ms(off, 0.5), percentile_ms(off, 0.99));
+    std::printf("  %8.3f %8.3f", error_ms.p50, error_ms.p99);
   }
   std::printf("  %s\n", drops(now).c_str());
 }
@@ -244,10 +202,11 @@ bool Monitor::finish() {
               "packets", "messages", "points", "Hz", "age p50", "p99 ms", "err p50", "p99 ms",
               "dropped by reason");
   bool good = !state_.empty();
+  auto stamps = stamps_.figures(read_truths(arguments_.truth), 0);
   for (const auto& [name, now] : state_) {
     if (name == "lidard") continue;
     Seen& seen = seen_[name];
-    print_row(name, seen);
+    print_row(name, seen, stamps[name].error_ms);
     if (seen.messages == 0) std::printf("  FAULT: %s: nothing came\n", name.c_str()), good = false;
     if (seen.missing > 0) {
       std::printf("  %s: %llu messages were lost on the way to this client\n", name.c_str(),

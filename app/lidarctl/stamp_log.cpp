@@ -78,6 +78,13 @@ StampLog::Sensor& StampLog::sensor(const StreamMessage& m) {
 }
 
 void StampLog::add(Sensor& s, const Entry& entry) {
+  if (s.entries.size() == kMostMessages) {
+    constexpr std::ptrdiff_t kHalf = kMostMessages / 2;
+    const std::uint32_t points = s.entries[kHalf - 1].points_end;
+    s.entries.erase(s.entries.begin(), s.entries.begin() + kHalf);
+    for (Entry& kept : s.entries) kept.points_end -= points;
+    s.points.erase(s.points.begin(), s.points.begin() + static_cast<std::ptrdiff_t>(points));
+  }
   s.entries.push_back(entry);
   s.entries.back().joins = std::exchange(s.joins, true);
   s.entries.back().points_end = static_cast<std::uint32_t>(s.points.size());
@@ -206,8 +213,7 @@ std::vector<std::string> StampLog::sensors() const {
   return names;
 }
 
-std::map<std::string, SensorFigures> StampLog::figures(
-    const std::map<std::string, std::unique_ptr<Truth>>& truth, double skip_s) const {
+std::map<std::string, SensorFigures> StampLog::figures(const Truths& truth, double skip_s) const {
   std::map<std::string, SensorFigures> all;
   std::int64_t start = INT64_MAX;
   for (const auto& [name, s] : sensors_) {

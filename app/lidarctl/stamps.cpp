@@ -49,6 +49,9 @@ void read_file(const std::string& path, StampLog& log) {
     const auto n = static_cast<std::size_t>(file.gcount());
     reader.feed(std::span(buffer).first(n), path, on_message);
   }
+  if (!reader.finished()) {
+    std::fprintf(stderr, "%s has no end; these are the figures of what is whole\n", path.c_str());
+  }
 }
 
 void read_socket(const Arguments& arguments, StampLog& log) {
@@ -64,22 +67,15 @@ void read_socket(const Arguments& arguments, StampLog& log) {
   }
 }
 
-// Read last: a simulator has by then written what the newest stamps belong to.
-std::map<std::string, std::unique_ptr<Truth>> truths(const Arguments& arguments,
-                                                     const StampLog& log) {
-  std::map<std::string, std::unique_ptr<Truth>> all;
+void check_names(const Arguments& arguments, const StampLog& log) {
   const std::vector<std::string> sensors = log.sensors();
   for (const std::string& pair : arguments.truth) {
-    const auto [name, file] = key_value(pair);
-    if (std::ranges::find(sensors, name) == sensors.end()) {
-      std::string known;
-      for (const std::string& sensor : sensors) known += " " + sensor;
-      throw Failure(
-          kUsage, "--truth " + pair + ": no sensor of that name sent anything; there are:" + known);
-    }
-    all[name] = std::make_unique<Truth>(file);
+    if (std::ranges::find(sensors, key_value(pair).first) != sensors.end()) continue;
+    std::string known;
+    for (const std::string& sensor : sensors) known += " " + sensor;
+    throw Failure(kUsage,
+                  "--truth " + pair + ": no sensor of that name sent anything; there are:" + known);
   }
-  return all;
 }
 
 bool is_sound(const std::map<std::string, SensorFigures>& all) {
@@ -100,9 +96,14 @@ void stamps(const Arguments& arguments) {
     read_file(arguments.stream, log);
   }
   if (log.sensors().empty()) {
-    throw Failure(kFailed, arguments.stream + ": no sensor sent anything; see `lidarctl status`");
+    throw Failure(
+        kFailed,
+        arguments.stream +
+            ": no sensor sent anything; `lidarctl status` says why, and a raw capture is for "
+            "`lidarctl replay`");
   }
-  const auto figures = log.figures(truths(arguments, log), arguments.skip_s);
+  check_names(arguments, log);
+  const auto figures = log.figures(read_truths(arguments.truth), arguments.skip_s);
   std::fputs(arguments.json ? json_of(figures).c_str() : table_of(figures).c_str(), stdout);
   if (!arguments.html.empty()) {
     std::ofstream page(arguments.html);
@@ -114,6 +115,15 @@ void stamps(const Arguments& arguments) {
 }
 
 }  // namespace
+
+Truths read_truths(const std::vector<std::string>& pairs) {
+  Truths all;
+  for (const std::string& pair : pairs) {
+    const auto [name, file] = key_value(pair);
+    all[name] = std::make_unique<Truth>(file);
+  }
+  return all;
+}
 
 void add_stamps(CLI::App& root) {
   auto arguments = std::make_shared<Arguments>();

@@ -27,6 +27,8 @@ struct Plotted {
   double at, value;
 };
 
+using Truths = std::map<std::string, std::unique_ptr<Truth>>;  // by sensor
+
 struct SensorFigures {
   std::string kind;                      // "points", "scan", "imu"
   std::uint64_t messages = 0, lost = 0;  // lost: on the way to this client
@@ -47,8 +49,9 @@ struct SensorFigures {
   std::vector<Plotted> latency_plot, error_plot;
 };
 
-// Takes messages in the order of the stream and keeps what the figures need: 40 bytes a message and
-// up to kMostPoints stamps of a cloud for the truth.
+// Takes messages in the order of the stream and keeps what the figures need of the newest
+// kMostMessages of each sensor: 40 bytes a message and up to kMostPoints stamps of a cloud for the
+// truth. When that is full, the older half is forgotten.
 class StampLog {
  public:
   // With `keep_points`, since there will be a truth to compare with.
@@ -58,11 +61,11 @@ class StampLog {
 
   // By sensor. `truth`: by sensor, where there is one. Messages within `skip_s` after the first of
   // a sensor count for its checks only.
-  std::map<std::string, SensorFigures> figures(
-      const std::map<std::string, std::unique_ptr<Truth>>& truth, double skip_s) const;
+  std::map<std::string, SensorFigures> figures(const Truths& truth, double skip_s) const;
   std::vector<std::string> sensors() const;
 
   static constexpr std::size_t kMostPoints = 32;
+  static constexpr std::size_t kMostMessages = 400'000;
 
  private:
   struct Entry {
@@ -108,6 +111,10 @@ class StampLog {
   };
   std::vector<Offset> offsets_;
 };
+
+// Of NAME=FILE each; Failures of key_value() and Truth. Called after the last message: by then a
+// simulator has written what the newest stamps belong to.
+Truths read_truths(const std::vector<std::string>& pairs);
 
 std::string table_of(const std::map<std::string, SensorFigures>&);
 std::string json_of(const std::map<std::string, SensorFigures>&);

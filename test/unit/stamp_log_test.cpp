@@ -97,7 +97,7 @@ TEST_GROUP(StampLog) {
     sim::TruthWriter truth(file);
     for (const std::int64_t at : samples) truth.write(sim::ImuTruth{hal::from_ns(at), 0, {}, {}});
     std::fclose(file);
-    std::map<std::string, std::unique_ptr<lidarctl::Truth>> truths;
+    lidarctl::Truths truths;
     truths["imu"] = std::make_unique<lidarctl::Truth>(path);
     return log.figures(truths, 0).at("imu");
   }
@@ -227,6 +227,18 @@ TEST(StampLog, TheBeginCanBeLeftOut) {
   DOUBLES_EQUAL(5.0, imu.latency_ms.max, 1e-9);
 }
 
+TEST(StampLog, TheOlderHalfIsForgottenWhenItIsFull) {
+  StampLog plain{true};
+  Feed other(plain);
+  const auto n = static_cast<std::int64_t>(StampLog::kMostMessages);
+  for (std::int64_t i = 0; i <= n; ++i)
+    other.imu(kStart + i * 10 * kMs, i < n / 2 ? 7 * kMs : 5 * kMs);
+  const SensorFigures imu = plain.figures({}, 0).at("imu");
+  CHECK_EQUAL(n / 2 + 1, imu.messages);
+  DOUBLES_EQUAL(5.0, imu.latency_ms.max, 1e-9);
+  DOUBLES_EQUAL(10.0, imu.period_ms, 1e-9);
+}
+
 TEST(StampLog, PointsAreHeldAgainstTheBeamOfTheirAngle) {
   feed.offset(kStart, kOffset);
   std::FILE* const file = std::fopen(dir.file("truth").c_str(), "w");
@@ -242,7 +254,7 @@ TEST(StampLog, PointsAreHeldAgainstTheBeamOfTheirAngle) {
     truth.write(scan);
   }
   std::fclose(file);
-  std::map<std::string, std::unique_ptr<lidarctl::Truth>> truths;
+  lidarctl::Truths truths;
   truths["front"] = std::make_unique<lidarctl::Truth>(dir.file("truth"));
   const SensorFigures front = log.figures(truths, 0).at("front");
   CHECK_EQUAL(200, front.error_ms.n);
