@@ -95,6 +95,11 @@ class HokuyoBench : private sim_test::Bench {
     for (const sim::Frame& frame : out.frames) said.push_back(text_of(frame.bytes));
     return said;
   }
+  std::string first_text(double seconds) {
+    const std::vector<std::string> said = texts(seconds);
+    CHECK_FALSE(said.empty());
+    return said.front();
+  }
 };
 
 }  // namespace hokuyo_test

@@ -64,7 +64,7 @@ TEST(SimHokuyoDialogue, AStringIsEchoedOrRefused) {
   STRCMP_EQUAL("QT;12345678901234567\n0Gg\n\n", bench.ask("QT;12345678901234567\n").c_str());
   STRCMP_EQUAL("QT;a#b\n0Hh\n\n", bench.ask("QT;a#b\n").c_str());
   bench.ask("MD0384038401000;run 1\n");
-  CHECK_EQUAL(0, bench.texts(0.1)[0].find("MD0384038401000;run 1\n99b\n"));
+  CHECK_EQUAL(0, bench.first_text(0.1).find("MD0384038401000;run 1\n99b\n"));
 }
 
 TEST(SimHokuyoDialogue, EachWrongParameterHasItsStatus) {
@@ -113,6 +113,7 @@ TEST(SimHokuyoDialogue, AStreamIsStoppedAndAnotherTakesItsPlace) {
   found.ask("MD0000108001000\n");
   found.ask("MS0540054001000\n");
   const auto scans = found.texts(0.1);
+  CHECK_EQUAL(4, scans.size());
   CHECK_EQUAL(0, scans[0].find("MS0540054001000\n99b\n"));
   CHECK_EQUAL(0, scans.back().find("MS"));
 }

@@ -232,6 +232,8 @@ TEST(SimLslidarM10, StartAndStopMayBeRepeated) {
   bench.model->receive(sim::Channel::data, bytes_of(command(1, 1)), bench.now, bench.out);
   bench.run_for(0.1);
   CHECK_EQUAL(56, bench.out.frames.size());  // a start while it streams changes nothing
+  const auto apart = (bench.out.frames[28].at - bench.out.frames[27].at).count();
+  DOUBLES_EQUAL(16e9 / 4500.0, double(apart), 2.0);
   for (int i = 0; i < 10; ++i) CHECK_EQUAL(0, bench.ask(command(1, 0)).size());
   bench.run_for(0.5);
   CHECK_EQUAL(0, bench.out.frames.size());
