@@ -38,10 +38,11 @@ class FakeDriver final : public drivers::Driver {
     s.gyro = {0, 0, 0.1};
     deliver(s, arrival);
   }
-  // A part of a turn with three beams, 1 us apart.
+  // A part of a turn with three beams, 1 us apart. No two are equal.
   void slice(hal::Time last, hal::Time arrival, bool starts_turn = false) {
     constexpr hal::Duration kStep = std::chrono::microseconds(1);
-    const std::array<drivers::Beam, 3> beams{{{0, 1, 0}, {0.1F, 1, 0}, {0.2F, 1, 0}}};
+    const float range = 1 + 0.001F * static_cast<float>(++slices_ % 1000);
+    const std::array<drivers::Beam, 3> beams{{{0, range, 0}, {0.1F, range, 0}, {0.2F, range, 0}}};
     deliver(
         drivers::ScanSlice{
             .first = last - 2 * kStep, .step = kStep, .starts_turn = starts_turn, .beams = beams},
@@ -58,6 +59,7 @@ class FakeDriver final : public drivers::Driver {
     sink_.on_packet(id_, packet, arrival);
   }
 
+  unsigned slices_ = 0;
   const drivers::SensorId id_;
   drivers::PacketSink& sink_;
   drivers::Health health_;

@@ -69,13 +69,13 @@ TEST(OrderEvents, ASensorWhoseDataAreAllLateIsStalledAndTheMaxWaitIsNamed) {
   STRCMP_CONTAINS("body: ", bench.said().c_str());
 }
 
-TEST(OrderEvents, ItRecoversWithTheFirstSecondInTime) {
+TEST(OrderEvents, ItRecoversOnceAllIsInTimeForAWhile) {
   begin(bench);
   stream(2s, 1ms);
   stream(3s, 50ms);
   (void)bench.events();
-  stream(2s, 1ms);
-  STRCMP_CONTAINS("body recover: its data leave again; ", bench.events().c_str());
+  stream(13s, 1ms);
+  STRCMP_CONTAINS("body recover: its data leave ", bench.events().c_str());
   CHECK_TRUE(bench.state()["body"].level == Level::ok);
 }
 
@@ -88,10 +88,10 @@ TEST(OrderEvents, DropsThatComeAndGoAreOneEvent) {
   }
   const std::string events = bench.events();
   STRCMP_CONTAINS("body drops: 1 of ", events.c_str());
-  CHECK_EQUAL(events.find("body"), events.rfind("body"));
+  CHECK_EQUAL(events.find("body drops"), events.rfind("body drops"));
   CHECK_TRUE(bench.state()["body"].level == Level::warn);
   stream(12s, 1ms);
-  STRCMP_EQUAL("body recover: its data leave in time again; ", bench.events().c_str());
+  STRCMP_CONTAINS("body recover: its data leave in time again; ", bench.events().c_str());
 }
 
 TEST(OrderEvents, StampsOfAnotherEpochAreNamed) {
