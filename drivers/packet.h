@@ -12,7 +12,7 @@
 
 namespace drivers {
 
-using SensorId = std::uint8_t;  // index of an output in the configured list
+using SensorId = std::uint16_t;  // index of an output in the configured list
 
 struct Beam {
   float angle;      // rad, counter-clockwise seen from above, 0 = the device's front; any turn

@@ -235,6 +235,18 @@ TEST(StrictOrder, WhileOthersRunANewTrajectoryDoesNotBreakTheOrder) {
   LONGS_EQUAL(1, queue.stats(kSecond).late);
 }
 
+TEST(StrictOrder, HundredsOfQueuesAreOneOrder) {
+  for (drivers::SensorId id = 0; id < 600; ++id) {
+    add_queue(id % 7, ("s" + std::to_string(id)).c_str(), id, {.capacity = 4});
+  }
+  for (std::int64_t at = 0; at < 5; ++at) {
+    for (drivers::SensorId id = 600; id-- > 0;) add(id, {at * 1000 + id});
+  }
+  queue.flush();
+  LONGS_EQUAL(3000, sink.left.size());
+  CHECK_TRUE(sink.is_sorted());
+}
+
 TEST(StrictOrder, AQueueMayStartAnewOnceFinishedAndEmpty) {
   add_queue(0, "a", kFirst);
   CHECK_FALSE(bool(queue.add_queue(0, "a", kSecond, {})));
