@@ -73,12 +73,19 @@ void put_clouds(DiagnosticWriter& out, const collation::CloudStats& c) {
       {"cloud.overlap", c.overlap},
       {"cloud.without_pool", c.without_pool},
       {"cloud.sampled_out", c.sampled_out},
+      {"cloud.in_box", c.in_box},
+      {"cloud.shadow", c.shadow},
+      {"cloud.speckle", c.speckle},
+      {"cloud.decimated", c.decimated},
+      {"cloud.voxel", c.voxel},
+      {"cloud.discarded", c.discarded},
+      {"cloud.held", c.held},
       {"cloud.slices", c.slices},
       {"cloud.clouds", c.clouds},
       {"cloud.clouds_without_pool", c.clouds_without_pool},
       {"cloud.points_full", c.points_full},
       {"cloud.gaps", c.gaps},
-      {"cloud.discarded", c.discarded},
+      {"cloud.squeezed", c.squeezed},
   };
   put(out, counts);
 }
@@ -219,7 +226,7 @@ hal::Text<192> fault_of(const collation::ImuStats& now, const collation::ImuStat
                             now.in - before.in, worst.words);
 }
 
-constexpr std::size_t kMessage = 1024, kPerSensor = 4096, kPerMerged = 2048;
+constexpr std::size_t kMessage = 1024, kPerSensor = 6144, kPerMerged = 2048;
 
 }  // namespace
 

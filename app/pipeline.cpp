@@ -9,26 +9,6 @@
 namespace app {
 namespace {
 
-// Figures tell the fastest turn; a pause as short as that is no end of a cloud.
-constexpr hal::Duration kShortestTurn = std::chrono::milliseconds(100);
-
-collation::CloudOptions cloud_options(const config::Sensor& sensor,
-                                      const config::SensorPlan& plan) {
-  const drivers::Figures figures = sensor.driver->figures(sensor.options, sensor.baud);
-  collation::CloudOptions options;
-  if (sensor.frame == config::Frame::tracking) {
-    options.tracking_from_sensor =
-        collation::pose_of(sensor.pose.xyz, sensor.pose.rpy).cast<float>();
-  }
-  options.min_range = static_cast<float>(sensor.min_range);
-  options.max_range = static_cast<float>(sensor.max_range);
-  options.emit = sensor.emit.by;
-  options.subdivisions = sensor.emit.subdivisions;
-  options.turn = std::max(kShortestTurn, hal::from_seconds(1 / figures.turns_hz));
-  options.slice_is_turn = plan.whole_turns;
-  return options;
-}
-
 collation::QueueOptions queue_options(const config::Stack& stack, const config::Sensor& sensor,
                                       const config::SensorPlan& plan) {
   return {.capacity = plan.capacity,
@@ -87,7 +67,7 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collati
     if (sensor.driver->kind == drivers::Kind::lidar) {
       lane.pool = pool_of(sensor, plan.sensors[i]);
       lane.builder = std::make_unique<collation::CloudBuilder>(
-          cloud_options(sensor, plan.sensors[i]), *lane.pool);
+          config::cloud_options(sensor, plan.sensors[i]), *lane.pool);
     } else {
       lane.aligner = std::make_unique<collation::ImuAligner>(
           collation::pose_of(sensor.pose.xyz, sensor.pose.rpy));
@@ -147,6 +127,13 @@ hal::Time Pipeline::tick_due() const {
 }
 
 void Pipeline::flush() {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (!lanes_[i].builder) continue;
+    lanes_[i].builder->flush([&](collation::CloudPool::Lease cloud) {
+      collator_->add(collation::make_datum(static_cast<drivers::SensorId>(i), std::move(cloud)),
+                     now_);
+    });
+  }
   collator_->flush();
   derived_.flush();
 }

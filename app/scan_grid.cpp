@@ -4,39 +4,58 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 
 namespace app {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-// The way from one beam to the next, the short way round.
-double turned(float from, float to) { return std::remainder(double{to} - double{from}, 2 * kPi); }
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoReturn = std::numeric_limits<float>::infinity();
+
+// Follows the beams' angles, the short way round from each to the next.
+class Sweep {
+ public:
+  // The way from the first beam to this one; empty for an angle that is no number.
+  std::optional<double> to(float angle) {
+    if (!std::isfinite(angle)) return std::nullopt;
+    swept_ += std::remainder(double{angle} - last_.value_or(double{angle}), 2 * kPi);
+    if (!last_) first_ = std::remainder(double{angle}, 2 * kPi);
+    last_ = double{angle};
+    return swept_;
+  }
+  double first() const { return first_; }
+  double swept() const { return swept_; }
+
+ private:
+  std::optional<double> last_;
+  double first_ = 0, swept_ = 0;
+};
 
 }  // namespace
 
 ScanGrid to_grid(std::span<const drivers::Beam> beams, std::span<float> ranges,
                  std::span<float> intensities) {
-  std::ranges::fill(ranges, std::numeric_limits<float>::infinity());
+  std::ranges::fill(ranges, kUnknown);
   std::ranges::fill(intensities, 0.0f);
-  if (beams.empty()) return {};
-  double swept = 0;
-  for (std::size_t i = 1; i < beams.size(); ++i)
-    swept += turned(beams[i - 1].angle, beams[i].angle);
-
-  const double first = std::remainder(double{beams[0].angle}, 2 * kPi);
-  const double step = beams.size() > 1 ? swept / static_cast<double>(beams.size() - 1) : 0;
-  double angle = 0;
-  for (std::size_t i = 0; i < beams.size(); ++i) {
-    if (i > 0) angle += turned(beams[i - 1].angle, beams[i].angle);
-    const double ray = step == 0 || !std::isfinite(angle) ? 0 : std::round(angle / step);
+  Sweep whole;
+  for (const drivers::Beam& beam : beams) (void)whole.to(beam.angle);
+  const double step = beams.size() > 1 ? whole.swept() / static_cast<double>(beams.size() - 1) : 0;
+  Sweep sweep;
+  for (const auto& [angle, range, intensity] : beams) {
+    const std::optional<double> way = sweep.to(angle);
+    if (!way) continue;
+    const double ray = step == 0 ? 0 : std::round(*way / step);
     const auto at =
         static_cast<std::size_t>(std::clamp(ray, 0.0, static_cast<double>(beams.size() - 1)));
-    if (!(beams[i].range > 0) || beams[i].range >= ranges[at]) continue;
-    ranges[at] = beams[i].range;
-    intensities[at] = beams[i].intensity;
+    if (range == 0 && std::isnan(ranges[at])) ranges[at] = kNoReturn;
+    if (!(range > 0) || range >= ranges[at]) continue;
+    ranges[at] = range;
+    intensities[at] = intensity;
   }
-  return {static_cast<float>(first), static_cast<float>(first + swept), static_cast<float>(step)};
+  return {static_cast<float>(whole.first()), static_cast<float>(whole.first() + whole.swept()),
+          static_cast<float>(step)};
 }
 
 }  // namespace app

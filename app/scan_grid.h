@@ -13,7 +13,9 @@ struct ScanGrid {
 
 // Fills `ranges` and `intensities`, each as long as `beams`: ray i lies at angle_min + i *
 // angle_increment, in the order of acquisition. Beams fall on the nearest ray; of two on one ray
-// the nearer return stays; a ray without a beam or a return is +infinity (REP 117).
+// the nearer return stays. A beam without return is +infinity (REP 117); a ray is not a number when no
+// beam fell on it, or when a filter took what it saw: nothing is known there. Beams whose angle is
+// no number are left out.
 ScanGrid to_grid(std::span<const drivers::Beam> beams, std::span<float> ranges,
                  std::span<float> intensities);
 

@@ -30,13 +30,16 @@ struct TimedPointCloud {
   void clear();
 
   hal::Time first{}, at{};
-  hal::Duration step{};                              // mean time between two beams
+  hal::Duration step{};                              // mean time between two of `beams`
   std::optional<std::int64_t> device_ns{};           // of the slice that holds the first beam
   Eigen::Vector3f origin = Eigen::Vector3f::Zero();  // the sensor in the tracking frame, m
   bool has_intensity = false;                        // every slice of it had
   std::size_t beam_count = 0;                        // beams measured, returns or not
-  hal::BoundedVector<TimedPoint> points;             // returns inside the window, as acquired
-  hal::BoundedVector<drivers::Beam> beams;           // all of them, sensor frame, as acquired
+  hal::BoundedVector<TimedPoint> points;             // returns that passed all filters, as acquired
+  // All of them, or every n-th when the filters decimate; sensor frame, as acquired. Range 0: no
+  // return; not a number: it was no measurement, or a filter took it. What is only out of range
+  // keeps its range, and the voxel filter takes nothing here.
+  hal::BoundedVector<drivers::Beam> beams;
 };
 
 inline void TimedPointCloud::clear() {

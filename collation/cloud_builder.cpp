@@ -9,7 +9,6 @@ namespace collation {
 namespace {
 
 constexpr float kPi = std::numbers::pi_v<float>;
-constexpr float kAngleTolerance = 1e-5F;  // rad, so that a window includes its own ends
 
 hal::Time time_of(const drivers::ScanSlice& slice, std::size_t i) {
   return slice.first + slice.step * static_cast<std::int64_t>(i);
@@ -23,30 +22,19 @@ std::size_t first_not_before(const drivers::ScanSlice& slice, hal::Time at) {
   return std::min(static_cast<std::size_t>(steps), slice.beams.size());
 }
 
-bool is_inside(const AngleWindow& window, float angle) {
-  const double turn = 2 * std::numbers::pi;
-  const double off = static_cast<double>(angle) - static_cast<double>(window.from) +
-                     static_cast<double>(kAngleTolerance);
-  return off - turn * std::floor(off / turn) <=
-         static_cast<double>(window.width) + 2 * static_cast<double>(kAngleTolerance);
-}
-
 }  // namespace
 
 CloudBuilder::CloudBuilder(const CloudOptions& options, CloudPool& pool)
     : options_(options),
-      x_axis_(options.tracking_from_sensor.linear().col(0)),
-      y_axis_(options.tracking_from_sensor.linear().col(1)),
-      origin_(options.tracking_from_sensor.translation()),
       pool_(pool),
       capacity_(pool.take()->points.capacity()),
-      ages_(capacity_),
+      converter_(options, capacity_),
       turn_length_(options.turn) {
   assert(capacity_ > 0 && options.subdivisions > 0 && options.turn > hal::Duration::zero());
 }
 
 // Deals with what may stand before the slice's first beam; returns the first beam to be used.
-std::size_t CloudBuilder::begin(const drivers::ScanSlice& slice) {
+std::size_t CloudBuilder::begin(drivers::ScanSlice& slice) {
   const std::size_t size = slice.beams.size();
   ++stats_.slices;
   stats_.beams += size;
@@ -62,8 +50,10 @@ std::size_t CloudBuilder::begin(const drivers::ScanSlice& slice) {
     close();
     last_ = hal::Time::min();
   }
-  const std::size_t from = skip_overlap(slice);
+  const std::size_t from = squeeze(slice) ? 0 : skip_overlap(slice);
   boundary_ = kNone;
+  if (options_.slice_is_turn || (options_.emit == Emit::chunk && slice.starts_turn)) place_ = 0;
+  place_ += from;
   if (from == size) return size;
   if (options_.slice_is_turn) {
     begin_turn(time_of(slice, from), slice.last() + slice.step - time_of(slice, from));
@@ -72,6 +62,20 @@ std::size_t CloudBuilder::begin(const drivers::ScanSlice& slice) {
     if (boundary != kNone) boundary_ = std::max(from, boundary);
   }
   return from;
+}
+
+// Spreads the slice's beams evenly over the time that is left to it, when that is enough.
+bool CloudBuilder::squeeze(drivers::ScanSlice& slice) {
+  if (last_ == hal::Time::min() || slice.first > last_) return false;
+  const auto size = static_cast<std::int64_t>(slice.beams.size());
+  const hal::Time end = slice.last();
+  if (end <= last_) return false;
+  const hal::Duration step = (end - last_) / size;
+  if (step == hal::Duration::zero() || step < slice.step / 2) return false;
+  slice.step = step;
+  slice.first = end - step * (size - 1);
+  ++stats_.squeezed;
+  return true;
 }
 
 std::size_t CloudBuilder::skip_overlap(const drivers::ScanSlice& slice) {
@@ -126,6 +130,7 @@ std::size_t CloudBuilder::extend(const drivers::ScanSlice& slice, std::size_t fr
 bool CloudBuilder::is_cut_before(hal::Time at, std::size_t index) {
   if (index == boundary_) {
     boundary_ = kNone;
+    place_ = 0;
     const bool learn = turn_is_whole_ && last_ > turn_start_;
     begin_turn(at, learn ? last_ + last_step_ - turn_start_ : turn_length_);
     turn_is_whole_ = true;
@@ -159,6 +164,7 @@ void CloudBuilder::begin_part(hal::Time at) {
 }
 
 void CloudBuilder::reset_turn() {
+  place_ = 0;
   turn_is_whole_ = turn_is_due_ = false;
   part_end_ = hal::Time::min();
   last_angle_.reset();
@@ -173,11 +179,9 @@ std::size_t CloudBuilder::end_of_run(const drivers::ScanSlice& slice, std::size_
 void CloudBuilder::open(const drivers::ScanSlice& slice, std::size_t from) {
   open_ = pool_.take();
   if (!open_) return;
-  open_->clear();
-  ages_.clear();
+  converter_.begin(*open_);
   open_->first = time_of(slice, from);
   open_->device_ns = slice.device_ns;
-  open_->origin = origin_;
   open_->has_intensity = slice.has_intensity;
 }
 
@@ -185,52 +189,19 @@ void CloudBuilder::append(const drivers::ScanSlice& slice, std::size_t from, std
   if (!keep_) {
     stats_.sampled_out += to - from;
   } else if (open_) {
-    convert(slice, from, to);
+    open_->has_intensity = open_->has_intensity && slice.has_intensity;
+    converter_.append(slice, from, to, time_of(slice, from) - open_->first, kept_, place_, *open_,
+                      stats_);
+    stats_.held = open_->points.size();
   } else {
     stats_.without_pool += to - from;
   }
   count_ += to - from;
   if (keep_) kept_ += to - from;
+  place_ += to - from;
   last_ = time_of(slice, to - 1);
   last_step_ = slice.step;
   last_angle_ = slice.beams[to - 1].angle;
-}
-
-void CloudBuilder::convert(const drivers::ScanSlice& slice, std::size_t from, std::size_t to) {
-  TimedPointCloud& cloud = *open_;
-  cloud.has_intensity = cloud.has_intensity && slice.has_intensity;
-  hal::Duration age = time_of(slice, from) - cloud.first;
-  for (std::size_t i = from; i < to; ++i, age += slice.step) {
-    const drivers::Beam& beam = slice.beams[i];
-    cloud.beams.push_back(beam);
-    if (const Counter reason = refusal(beam, slice.has_intensity)) {
-      ++(stats_.*reason);
-      continue;
-    }
-    const float x = beam.range * std::cos(beam.angle), y = beam.range * std::sin(beam.angle);
-    cloud.points.push_back(
-        {x_axis_ * x + y_axis_ * y + origin_, 0, slice.has_intensity ? beam.intensity : 0});
-    ages_.push_back(age);
-    ++stats_.points;
-  }
-}
-
-// Why a beam gives no point, or null when it gives one.
-CloudBuilder::Counter CloudBuilder::refusal(const drivers::Beam& beam, bool has_intensity) const {
-  if (beam.range == 0) return &CloudStats::no_return;
-  if (!std::isfinite(beam.angle) || !std::isfinite(beam.range) || beam.range < 0) {
-    return &CloudStats::invalid;
-  }
-  if (beam.range < options_.min_range || beam.range > options_.max_range) {
-    return &CloudStats::out_of_range;
-  }
-  if (options_.window.width < 2 * kPi && !is_inside(options_.window, beam.angle)) {
-    return &CloudStats::out_of_angle;
-  }
-  if (has_intensity && options_.min_intensity > 0 && !(beam.intensity >= options_.min_intensity)) {
-    return &CloudStats::weak;
-  }
-  return nullptr;
 }
 
 void CloudBuilder::close() {
@@ -243,19 +214,19 @@ void CloudBuilder::close() {
     cloud.beam_count = count_;
     const hal::Duration span = cloud.at - cloud.first;
     cloud.step = count_ > 1 ? span / static_cast<std::int64_t>(count_ - 1) : last_step_;
-    for (std::size_t i = 0; i < cloud.points.size(); ++i) {
-      cloud.points[i].time = static_cast<float>(hal::to_seconds(ages_[i] - span));
-    }
+    converter_.finish(span, cloud, stats_);
     ended_ = std::move(open_);
     ++stats_.clouds;
   } else {
     ++stats_.clouds_without_pool;
   }
   count_ = kept_ = 0;
+  stats_.held = 0;
 }
 
 void CloudBuilder::reset() {
-  if (open_) stats_.discarded += open_->points.size();
+  stats_.discarded += stats_.held;
+  stats_.held = 0;
   open_.reset();
   count_ = kept_ = 0;
   reset_turn();

@@ -39,12 +39,13 @@ struct SensorOptions {  // a map whose keys are the driver's
 };
 
 // Where the value of a key is kept, which also says how it is written. A duration is written in
-// milliseconds; an optional one is computed when it is not given.
+// milliseconds, an angular window as [from, to] in degrees; an optional value is computed when it
+// is not given.
 using Slot =
     std::variant<Section, bool*, int*, double*, std::optional<int>*, std::optional<hal::Duration>*,
                  std::array<double, 3>*, Degrees, Name, Names, FrameId, Path, Pick,
                  const drivers::Row**, std::optional<hal::PortSpec>*, std::optional<hal::HostPort>*,
-                 Emit*, Outputs*, SensorOptions>;
+                 Emit*, Outputs*, SensorOptions, std::vector<collation::AngleWindow>*>;
 
 // What a key of a sensor makes sense for.
 enum class Applies : std::uint8_t { any, lidar, serial, udp, control, imu };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "collation/datum.h"
+#include "collation/pose.h"
 #include "config/derived_plan.h"
 #include "hal/capture.h"
 #include "hal/event_loop.h"
@@ -17,9 +18,13 @@ using namespace std::chrono_literals;
 using collation::Delays;
 using drivers::Figures;
 
+constexpr double kRadPerDeg = std::numbers::pi / 180;
+
 constexpr hal::Duration kUsbTimer = 16ms;    // FTDI's default
 constexpr hal::Duration kUsbLowTimer = 1ms;  // the least it can be set to
-constexpr std::size_t kCloudsInHand = 3;     // being built, just ended, being given out
+// Figures tell the fastest turn; a pause as short as that is no end of a cloud.
+constexpr hal::Duration kShortestTurn = 100ms;
+constexpr std::size_t kCloudsInHand = 3;  // being built, just ended, being given out
 
 bool is_imu(const Sensor& s) { return s.driver->kind == drivers::Kind::imu; }
 bool is_serial(const Sensor& s) { return s.port->kind == hal::PortSpec::Kind::serial; }
@@ -94,14 +99,14 @@ void settle(const Sensor& s, std::span<const collation::Channel> order, std::siz
   if (is_imu(s)) return;
   p.clouds = p.capacity + kCloudsInHand;
   p.bytes += std::uint64_t{p.clouds} * collation::cloud_pool_bytes(1, p.points, s.outputs.scan);
-  p.bytes += collation::cloud_builder_bytes(p.points);
+  p.bytes += collation::cloud_builder_bytes(cloud_options(s, p), p.points);
 }
 
-// A PointCloud2 has 20 bytes per point, a merged one 24, a DiagnosticArray at most 4 KiB per
+// A PointCloud2 has 20 bytes per point, a merged one 24, a DiagnosticArray at most 6 KiB per
 // sensor and 2 KiB per merged cloud.
 std::size_t longest_message(const Plan& plan) {
   constexpr std::size_t kHead = 1024;
-  std::size_t longest = 4096 * plan.sensors.size() + 2048 * plan.merged.size();
+  std::size_t longest = 6144 * plan.sensors.size() + 2048 * plan.merged.size();
   for (const SensorPlan& p : plan.sensors) longest = std::max(longest, 20 * p.points);
   for (const MergedPlan& p : plan.merged) longest = std::max(longest, 24 * p.points);
   return kHead + longest;
@@ -121,7 +126,46 @@ std::uint64_t other_bytes(const Stack& stack, std::size_t max_message) {
   return bytes + record + stream_bytes(1, kCaptureBuffer, record);
 }
 
+Eigen::Vector3f vector_of(const std::array<double, 3>& v) {
+  return Eigen::Vector3d(v[0], v[1], v[2]).cast<float>();
+}
+
+collation::FilterOptions filter_options(const Filters& f) {
+  return {.box = {.min = vector_of(f.box_min), .max = vector_of(f.box_max)},
+          .shadow = {.min_angle = static_cast<float>(f.shadow_min_angle_deg * kRadPerDeg),
+                     .window = f.shadow_window},
+          .speckle = {.distance = static_cast<float>(f.speckle_distance),
+                      .window = f.speckle_window,
+                      .neighbours = f.speckle_neighbours},
+          .median = {.window = f.median_window},
+          .decimation = {.every = f.decimate},
+          .voxel = static_cast<float>(f.voxel)};
+}
+
 }  // namespace
+
+collation::CloudOptions cloud_options(const Sensor& sensor, const SensorPlan& plan) {
+  const drivers::Figures figures = sensor.driver->figures(sensor.options, sensor.baud);
+  const Eigen::Isometry3f pose = collation::pose_of(sensor.pose.xyz, sensor.pose.rpy).cast<float>();
+  collation::CloudOptions options;
+  options.filters = filter_options(sensor.filters);
+  if (sensor.frame == Frame::tracking) {
+    options.tracking_from_sensor = pose;
+  } else {
+    options.filters.box.tracking_from_points = pose;
+  }
+  options.echo = sensor.echo;
+  options.min_range = static_cast<float>(sensor.min_range);
+  options.max_range = static_cast<float>(sensor.max_range);
+  options.windows = sensor.filters.angles;
+  options.min_intensity = static_cast<float>(sensor.filters.min_intensity);
+  options.emit = sensor.emit.by;
+  options.subdivisions = sensor.emit.subdivisions;
+  options.turn = std::max(kShortestTurn, hal::from_seconds(1 / figures.turns_hz));
+  options.slice_is_turn = plan.whole_turns;
+  options.beams_per_turn = figures.beams_per_turn;
+  return options;
+}
 
 bool has_line_rate(const Sensor& s) {
   return is_serial(s) && !s.port->path.starts_with("/dev/ttyACM");

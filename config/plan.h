@@ -56,6 +56,9 @@ bool has_line_rate(const Sensor&);
 // `stack` is a loaded one: every sensor has a driver and a port. The plan does not refer to it.
 Plan plan(const Stack& stack);
 
+// How the clouds of this lidar are built; `plan` is its own.
+collation::CloudOptions cloud_options(const Sensor& sensor, const SensorPlan& plan);
+
 // The budgets of memory, lines and latency, one per line.
 std::string report(const Stack& stack, const Plan& plan);
 

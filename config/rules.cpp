@@ -108,6 +108,30 @@ void check_ranges(const Sensor& s, Draft& draft) {
               "min_range is not less than max_range", "expected min_range below max_range");
 }
 
+// Only what was given is blamed, and what is off is not looked at.
+void check_filters(const Sensor& s, Draft& draft) {
+  const Filters& f = s.filters;
+  const auto blame = [&](const char* leaf, const char* wrong, const std::string& remedy) {
+    draft.blame(path_of(s, std::string("filters.") + leaf), wrong, remedy);
+  };
+  for (std::size_t i = 0; i < 3 && f.box_min != f.box_max; ++i) {
+    if (f.box_min[i] < f.box_max[i]) continue;
+    blame(draft.given(path_of(s, "filters.box.max")) ? "box.max" : "box.min", "the box is empty",
+          "expected every number of max above that of min");
+    break;
+  }
+  if (f.median_window % 2 == 0) {
+    blame("median_window", "an even number has no middle", "expected an odd number of beams");
+  }
+  if (f.speckle_distance > 0 && f.speckle_neighbours > 2 * f.speckle_window) {
+    blame(draft.given(path_of(s, "filters.speckle.neighbours")) ? "speckle.neighbours"
+                                                                : "speckle.window",
+          "more neighbours than there are beams around a return",
+          "expected at most " + std::to_string(2 * f.speckle_window) +
+              " neighbours, or a wider window");
+  }
+}
+
 // How a port is known to the system: two sensors with the same one cannot work.
 std::string identity(const hal::PortSpec& spec) {
   if (spec.kind != Kind::serial) return hal::to_string(spec);
@@ -223,6 +247,7 @@ void check(Draft& draft) {
     check_port(s, draft);
     check_destination(s, draft);
     check_ranges(s, draft);
+    check_filters(s, draft);
     check_name(s, draft);
   }
   check_outputs(draft);

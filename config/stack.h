@@ -19,6 +19,7 @@
 
 namespace config {
 
+using collation::EchoChoice;
 using collation::Overflow;
 using collation::Policy;
 using collation::Role;
@@ -42,6 +43,21 @@ struct Emit {
 struct Outputs {
   bool points = true;
   bool scan = true;
+};
+
+// What is taken from a lidar's clouds; collation/filters.h says how.
+struct Filters {
+  std::vector<collation::AngleWindow> angles{};  // empty: every angle
+  double min_intensity = 0;
+  std::array<double, 3> box_min{}, box_max{};  // m, tracking frame; equal: off
+  double shadow_min_angle_deg = 0;             // 0: off
+  int shadow_window = 1;                       // beams
+  double speckle_distance = 0;                 // m; 0: off
+  int speckle_window = 2;                      // beams
+  int speckle_neighbours = 1;
+  int median_window = 1;  // beams; 1: off
+  int decimate = 1;       // 1: off
+  double voxel = 0;       // m; 0: off
 };
 
 struct Collation {
@@ -73,7 +89,9 @@ struct Sensor {
   std::optional<hal::Duration> fixed_latency{};  // empty: the driver's
   std::optional<int> capacity{};                 // of the collation queue; empty: computed
   double sampling_ratio = 1;                     // of the packets that are kept
-  double min_range = 0, max_range = 1000;        // m, bounds of a valid range
+  EchoChoice echo = EchoChoice::first;
+  double min_range = 0, max_range = 1000;  // m, bounds of a valid range
+  Filters filters;
   Emit emit;
   Outputs outputs;
   Frame frame = Frame::tracking;

@@ -10,6 +10,7 @@ namespace config {
 namespace {
 
 constexpr double kRadPerDeg = std::numbers::pi / 180;
+constexpr std::size_t kMaxWindows = 32;  // angular windows of one sensor
 
 template <class T>
 std::optional<T> number(const Node& node) {
@@ -58,6 +59,18 @@ std::optional<std::array<double, 3>> vector(const Node& node, const Key& key) {
     result[i] = *value;
   }
   return result;
+}
+
+// [from, to]: from the one counter-clockwise to the other; a whole turn only when written as one.
+std::optional<collation::AngleWindow> window(const Node& node, const Key& key) {
+  if (node.kind != Node::Kind::list || node.items.size() != 2) return std::nullopt;
+  const std::optional<double> from = number_within(node.items[0], key.min, key.max);
+  const std::optional<double> to = number_within(node.items[1], key.min, key.max);
+  if (!from || !to) return std::nullopt;
+  const double width = *to - *from + (*to < *from ? 360 : 0);
+  if (width < 0) return std::nullopt;
+  return collation::AngleWindow{static_cast<float>(*from * kRadPerDeg),
+                                static_cast<float>(width * kRadPerDeg)};
 }
 
 // One overload per kind of slot. Answers whether the value was right, and then took it.
@@ -134,6 +147,17 @@ struct Assign {
       *value = {Emit::By::chunk};
     else
       return take_subdivisions(*value);
+    return true;
+  }
+  bool operator()(std::vector<collation::AngleWindow>* value) {
+    if (node.kind != Node::Kind::list || node.items.size() > kMaxWindows) return false;
+    std::vector<collation::AngleWindow> taken;
+    for (const Node& item : node.items) {
+      const std::optional<collation::AngleWindow> one = window(item, key);
+      if (!one) return false;
+      taken.push_back(*one);
+    }
+    *value = std::move(taken);
     return true;
   }
   bool operator()(Outputs* value) {

@@ -23,6 +23,8 @@ class BoundedVector {
   }
   void pop_back() { assert(size_ > 0), --size_; }
   void clear() { size_ = 0; }
+  // Elements beyond the old size are whatever was written there.
+  void resize(std::size_t size) { assert(size <= capacity_), size_ = size; }
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }

@@ -55,7 +55,9 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
   const std::initializer_list<Equation> lidars = {
       {{"cloud.beams"},
        {"cloud.points", "cloud.no_return", "cloud.out_of_range", "cloud.out_of_angle", "cloud.weak",
-        "cloud.invalid", "cloud.overlap", "cloud.without_pool", "cloud.sampled_out"}},
+        "cloud.invalid", "cloud.overlap", "cloud.without_pool", "cloud.sampled_out", "cloud.in_box",
+        "cloud.shadow", "cloud.speckle", "cloud.decimated", "cloud.voxel", "cloud.discarded",
+        "cloud.held"}},
       {{"packets.in"}, {"cloud.slices"}},
       {{"cloud.clouds"}, {"queue.in"}},
   };

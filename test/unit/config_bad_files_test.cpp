@@ -147,6 +147,18 @@ constexpr Bad kFiles[] = {
      "1:62: sensors.a.from: makes sense for udp ports only, leave"},
     {"sensors: {a: {driver: ldrobot, port: 'udp:7', min_range: 5, max_range: 4}}\n",
      "1:58: sensors.a.min_range: min_range is not less than max_range,"},
+    {"sensors: {a: {driver: ldrobot, port: 'udp:7', filters: {angles_deg: [[0, 90, 180]]}}}\n",
+     "1:69: sensors.a.filters.angles_deg: a list is not valid, expected a list of at most 32 pairs "
+     "[from, to], each from -360 to 360 deg"},
+    {"sensors: {a: {driver: ldrobot, port: 'udp:7', filters: {median_window: 4}}}\n",
+     "1:72: sensors.a.filters.median_window: an even number has no middle, expected an odd"},
+    {"sensors: {a: {driver: ldrobot, port: 'udp:7', filters: {box: {max: [1, 0, 1]}}}}\n",
+     "1:68: sensors.a.filters.box.max: the box is empty, expected every number of max above"},
+    {"sensors: {a: {driver: ldrobot, port: 'udp:7', filters: {speckle: {distance: 1, "
+     "neighbours: 5}}}}\n",
+     "1:92: sensors.a.filters.speckle.neighbours: more neighbours than there are beams"},
+    {"sensors: {a: {driver: microstrain_mip, port: 'serial:/dev/a', filters: {voxel: 1}}}\n",
+     "1:72: sensors.a.filters: makes sense for lidars only, leave"},
     {"frame: a\nsensors: {a: {driver: ldrobot, port: 'udp:7'}}\n",
      "2:11: sensors.a: the tracking frame is called so, give the"},
     {"sensors: {lidard: {driver: ldrobot, port: 'udp:7'}}\n",

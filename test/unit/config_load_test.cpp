@@ -48,6 +48,16 @@ sensors:
     sampling_ratio: 0.5
     min_range: 0.05
     max_range: 12
+    echo: strongest
+    filters:
+      angles_deg: [[-90, 90], [170, -170]]
+      min_intensity: 12.5
+      box: {min: [-0.3, -0.2, 0], max: [0.3, 0.2, 1]}
+      shadow: {min_angle_deg: 8, window: 2}
+      speckle: {distance: 0.1, window: 3, neighbours: 2}
+      median_window: 5
+      decimate: 2
+      voxel: 0.05
     emit: {subdivisions: 10}
     outputs: [scan]
     frame: sensor
@@ -102,6 +112,48 @@ TEST(ConfigLoad, EveryKeyOfASensorReachesItsMember) {
   CHECK(s.frame == config::Frame::sensor);
   CHECK(s.time_reference == config::TimeReference::start);
   STRCMP_EQUAL("LD06", std::string(s.options.text("model")).c_str());
+}
+
+TEST(ConfigLoad, EveryFilterReachesItsMember) {
+  const config::Stack c = loaded(kFull);
+  CHECK(c.sensors[0].echo == config::EchoChoice::strongest);
+  const config::Filters& f = c.sensors[0].filters;
+  LONGS_EQUAL(2, f.angles.size());
+  DOUBLES_EQUAL(-std::numbers::pi / 2, f.angles[0].from, 1e-6);
+  DOUBLES_EQUAL(std::numbers::pi, f.angles[0].width, 1e-6);
+  DOUBLES_EQUAL(std::numbers::pi / 9, f.angles[1].width, 1e-6);  // across the rear
+  DOUBLES_EQUAL(12.5, f.min_intensity, 0);
+  DOUBLES_EQUAL(-0.2, f.box_min[1], 0);
+  DOUBLES_EQUAL(1, f.box_max[2], 0);
+  DOUBLES_EQUAL(8, f.shadow_min_angle_deg, 0);
+  LONGS_EQUAL(2, f.shadow_window);
+  DOUBLES_EQUAL(0.1, f.speckle_distance, 0);
+  LONGS_EQUAL(3, f.speckle_window);
+  LONGS_EQUAL(2, f.speckle_neighbours);
+  LONGS_EQUAL(5, f.median_window);
+  LONGS_EQUAL(2, f.decimate);
+  DOUBLES_EQUAL(0.05, f.voxel, 0);
+}
+
+TEST(ConfigLoad, FiltersReachTheClouds) {
+  const config::Stack c = loaded(kFull);
+  const config::Plan plan = config::plan(c);
+  const collation::CloudOptions o = config::cloud_options(c.sensors[0], plan.sensors[0]);
+  CHECK(o.echo == collation::EchoChoice::strongest);
+  LONGS_EQUAL(2, o.windows.size());
+  DOUBLES_EQUAL(12.5, o.min_intensity, 0);
+  CHECK_TRUE(o.filters.box.on());
+  DOUBLES_EQUAL(8 * std::numbers::pi / 180, o.filters.shadow.min_angle, 1e-6);
+  LONGS_EQUAL(2, o.filters.shadow.window);
+  DOUBLES_EQUAL(0.1, o.filters.speckle.distance, 1e-7);
+  LONGS_EQUAL(3, o.filters.speckle.window);
+  LONGS_EQUAL(2, o.filters.speckle.neighbours);
+  LONGS_EQUAL(5, o.filters.median.window);
+  LONGS_EQUAL(2, o.filters.decimation.every);
+  DOUBLES_EQUAL(0.05, o.filters.voxel, 1e-7);
+  // Its points are in the sensor's frame, the box is not.
+  CHECK_TRUE(o.tracking_from_sensor.isApprox(Eigen::Isometry3f::Identity()));
+  DOUBLES_EQUAL(-2, o.filters.box.tracking_from_points.translation().y(), 1e-6);
 }
 
 TEST(ConfigLoad, OnlyDriverAndPortMustBeGiven) {

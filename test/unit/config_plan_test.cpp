@@ -90,9 +90,10 @@ TEST(ConfigPlan, MemoryIsQueueCloudsAndClients) {
   const config::Plan plan = config::plan(c);
   LONGS_EQUAL(20, plan.sensors[0].capacity);
   LONGS_EQUAL(23, plan.sensors[0].clouds);
-  CHECK(plan.sensors[0].bytes == 20 * sizeof(collation::Datum) +
-                                     collation::cloud_pool_bytes(23, 900, false) +
-                                     collation::cloud_builder_bytes(900));
+  CHECK(plan.sensors[0].bytes ==
+        20 * sizeof(collation::Datum) + collation::cloud_pool_bytes(23, 900, false) +
+            collation::cloud_builder_bytes(config::cloud_options(c.sensors[0], plan.sensors[0]),
+                                           900));
   CHECK(plan.client_bytes > 8U << 20);
   CHECK(plan.bytes == plan.sensors[0].bytes + plan.client_bytes + plan.other_bytes);
 }

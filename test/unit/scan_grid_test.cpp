@@ -63,11 +63,30 @@ TEST(ScanGrid, AnglesOfAnyTurnBeginWithinHalfATurn) {
 }
 
 TEST(ScanGrid, ARayWithoutReturnIsInfinite) {
-  beam(0, 1), beam(1, 0), beam(2, std::nanf("")), beam(3, 2);
+  beam(0, 1), beam(1, 0), beam(2, 2);
   grid();
   CHECK_TRUE(std::isinf(ranges[1]) && ranges[1] > 0);
-  CHECK_TRUE(std::isinf(ranges[2]));
   DOUBLES_EQUAL(0, intensities[1], 0);
+}
+
+TEST(ScanGrid, ARayThatAFilterTookIsUnknown) {
+  beam(0, 1), beam(1, std::nanf("")), beam(2, 2);
+  grid();
+  CHECK_TRUE(std::isnan(ranges[1]));
+  DOUBLES_EQUAL(0, intensities[1], 0);
+}
+
+TEST(ScanGrid, ABeamWithoutAnAngleSpoilsNoOther) {
+  beam(0, 1), beam(10, 2), beam(20, 3);
+  beams[1].angle = std::nanf("");
+  const ScanGrid g = grid();
+  DOUBLES_EQUAL(rad(10), g.angle_increment, 1e-6);
+  DOUBLES_EQUAL(rad(20), g.angle_max, 1e-6);
+  DOUBLES_EQUAL(1, ranges[0], 0);
+  CHECK_TRUE(std::isnan(ranges[1]));
+  DOUBLES_EQUAL(3, ranges[2], 0);
+  beams[0].angle = std::nanf("");
+  DOUBLES_EQUAL(rad(20), grid().angle_min, 1e-6);
 }
 
 TEST(ScanGrid, UnevenBeamsFallOnTheNearestRay) {
@@ -82,7 +101,7 @@ TEST(ScanGrid, OfTwoBeamsOnOneRayTheNearerStays) {
   grid();
   DOUBLES_EQUAL(2, ranges[1], 0);
   DOUBLES_EQUAL(20, intensities[1], 0);
-  CHECK_TRUE(std::isinf(ranges[2]));
+  CHECK_TRUE(std::isnan(ranges[2]));
   beams = {};
   beam(0, 1), beam(0.9, 2), beam(1.1, 5), beam(3, 4);
   grid();
