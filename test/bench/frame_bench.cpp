@@ -62,6 +62,23 @@ Stream mip_stream() {
   return stream;
 }
 
+// An X4: packets of 40 samples with their angles to be corrected.
+Stream ydlidar_stream() {
+  Stream stream;
+  const auto put = [&stream](unsigned v) {
+    stream.push_back(static_cast<std::byte>(v));
+    stream.push_back(static_cast<std::byte>(v >> 8));
+  };
+  for (unsigned i = 0; i < 10'000; ++i) {
+    const unsigned first = i * 1280 % 23'040 << 1 | 1, last = (i * 1280 + 1248) % 23'040 << 1 | 1;
+    unsigned check = 0x55AA ^ 40 << 8 ^ first ^ last;
+    for (unsigned k = 0; k < 40; ++k) check ^= 4000 + k * (i % 300);
+    for (const unsigned v : {0x55AAU, 40U << 8, first, last, check}) put(v);
+    for (unsigned k = 0; k < 40; ++k) put(4000 + k * (i % 300));
+  }
+  return stream;
+}
+
 void decode(benchmark::State& state, const char* driver, Stream (*make)()) {
   constexpr std::size_t kRead = 64;
   const Stream stream = make();
@@ -86,9 +103,11 @@ void decode(benchmark::State& state, const char* driver, Stream (*make)()) {
 void decode_ldrobot(benchmark::State& state) { decode(state, "ldrobot", ldrobot_stream); }
 void decode_rplidar(benchmark::State& state) { decode(state, "rplidar", rplidar_stream); }
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
+void decode_ydlidar(benchmark::State& state) { decode(state, "ydlidar", ydlidar_stream); }
 
 }  // namespace
 
 BENCHMARK(decode_ldrobot)->Name("frame/ldrobot");
 BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_mip)->Name("frame/mip");
+BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");

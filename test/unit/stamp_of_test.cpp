@@ -46,6 +46,29 @@ const Case kCases[] = {
     {"ldrobot", {{"model", "LD14P"}}, {{"model", "LD14P"}}, 230400, true, 1ms, 10ns},
     {"microstrain_mip", {{"model", "7series"}}, {}, 115200, true, 0ns, 10ns},
     {"microstrain_mip", {{"model", "gx5"}}, {}, 115200, true, 0ns, 10ns},
+    {"ydlidar", {{"model", "X4"}}, {}, 128000, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "S4"}}, {}, 115200, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "S4B"}}, {}, 153600, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "F4"}}, {}, 115200, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "R2"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "G1"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "G2"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "G2A"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "G2C"}}, {}, 115200, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "G4"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "G4B"}}, {}, 512000, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "G6"}}, {}, 512000, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "TG15"}}, {}, 512000, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "TG30"}}, {}, 512000, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "TG50"}}, {}, 512000, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "TminiPro"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "TminiPlus"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "TminiPlusSH"}}, {}, 230400, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "X2"}}, {{"model", "X2"}}, 115200, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "X3"}}, {{"model", "X3"}}, 115200, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "X4Pro"}}, {{"model", "X4Pro"}}, 128000, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "S2"}}, {{"model", "S2"}}, 115200, false, 0ns, 40ns},
+    {"ydlidar", {{"model", "TX"}}, {{"model", "TX"}}, 115200, false, 0ns, 40ns},
 };
 
 std::string name_of(const Case& c) {
@@ -158,12 +181,13 @@ TEST(StampOf, EveryRowOfTheRegistryHasACase) {
       for (std::size_t at = 0; at <= all.size();) {
         const std::size_t end = std::min(all.find('|', at), all.size());
         const std::string model = all.substr(at, end - at);
+        at = end + 1;
+        if (model == "auto") continue;
         const bool has = std::ranges::any_of(kCases, [&](const Case& c) {
           return row.name == c.driver && c.device.contains("model") &&
                  c.device.at("model") == model;
         });
         CHECK_TRUE_TEXT(has, model.c_str());
-        at = end + 1;
       }
     }
   }
