@@ -59,6 +59,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void look_for_epochs();
   void look_for_findings(hal::Time now);
   void look_for_warnings();
+  void on_stalled(hal::Duration length);
   void log_rates();
 
   const config::Stack& stack_;
@@ -71,7 +72,8 @@ class Station final : public hal::ReplayListener, private EventListener {
   ServiceStats service_;
   std::uint32_t segment_ = 0;
   bool started_ = false, has_offset_ = false;
-  hal::Time now_{};  // begin of the pass under way
+  hal::Time now_{};        // begin of the pass under way
+  hal::Duration slept_{};  // found in it
   hal::Time next_state_{}, next_rates_{};
 };
 
