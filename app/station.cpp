@@ -10,6 +10,7 @@ namespace {
 
 using drivers::State;
 
+constexpr hal::Duration kStalled = std::chrono::seconds(1);
 constexpr hal::Duration kStatePeriod = std::chrono::seconds(1);
 constexpr hal::Duration kFindingPeriod = std::chrono::seconds(10);
 
@@ -62,8 +63,20 @@ hal::Status Station::status() const {
 }
 
 void Station::on_pass_begin(hal::Time now) {
+  // Ticks make a pass every 20 ms. A sleep shows in inner time from the pass after it was found.
+  const hal::Duration away = now - now_ - std::exchange(slept_, {});
   now_ = now;
   time_.set_pass(now);
+  if (started_ && away > kStalled) on_stalled(away);
+}
+
+void Station::on_stalled(hal::Duration length) {
+  const auto seconds = hal::Text<32>::of("%.3f", hal::to_seconds(length));
+  const KeyValue values[] = {{"seconds", seconds.view()}};
+  diagnostics_.publish_event(Level::warn, "lidard", "stalled", "the process did not run", values);
+  log_.write(hal::Severity::warning,
+             "the process did not run for %s s: stopped, or too little CPU or memory",
+             seconds.c_str());
 }
 
 void Station::on_pass_end(hal::Time began) { pipeline_.end_pass(began); }
@@ -110,6 +123,7 @@ void Station::on_offset(std::int64_t unix_minus_inner_ns) {
 void Station::on_suspended(hal::Duration length) {
   const auto seconds = hal::Text<32>::of("%.3f", hal::to_seconds(length));
   const KeyValue values[] = {{"seconds", seconds.view()}};
+  slept_ += length;
   diagnostics_.publish_event(Level::warn, "lidard", "suspended", "the machine slept", values);
   log_.write(hal::Severity::notice, "the machine slept for %s s", seconds.c_str());
 }

@@ -65,6 +65,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void look_for_warnings();
   void look_at_order(hal::Time now);
   void tell_order(drivers::SensorId, bool stalled_before, hal::Time now);
+  void on_stalled(hal::Duration length);
   void log_rates();
 
   const config::Stack& stack_;
@@ -79,7 +80,8 @@ class Station final : public hal::ReplayListener, private EventListener {
   ServiceStats service_;
   std::uint32_t segment_ = 0;
   bool started_ = false, has_offset_ = false;
-  hal::Time now_{};  // begin of the pass under way
+  hal::Time now_{};        // begin of the pass under way
+  hal::Duration slept_{};  // found in it
   hal::Time next_state_{}, next_rates_{};
 };
 

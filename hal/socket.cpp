@@ -6,14 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace hal {
 namespace {
 
 // Two clocks are read together only so well; stamps of one burst are closer than that.
 constexpr Duration kReadingError = std::chrono::microseconds(10);
+constexpr Duration kApart = std::chrono::milliseconds(10);  // so that this error is no rate
+constexpr double kMostSlewed = 0.125;                       // adjtimex allows a tenth
 
 void take_control(const cmsghdr& item, Received& received) {
   if (item.cmsg_level != SOL_SOCKET) return;
@@ -82,15 +86,29 @@ Received receive(int fd, std::span<std::byte> buffer) {
   return received;
 }
 
-Time arrival(const Received& received, const Clock& clock, Time newest, PortStats& stats) {
+Time KernelStamps::arrival(const Received& received, const Clock& clock, Time newest,
+                           PortStats& stats) {
   if (!received.unix_ns) return clock.now();
   const ClockPair now = clock.both();
-  const Time stamp = now.inner - Duration(now.unix_ns - *received.unix_ns);
+  const double age = static_cast<double>(now.unix_ns - *received.unix_ns) * rate(now);
+  const Time stamp = now.inner - Duration(std::llround(age));
   if (stamp >= newest - kReadingError && stamp <= now.inner + kReadingError) {
     return std::clamp(stamp, std::min(newest, now.inner), now.inner);
   }
   ++stats.replaced_stamps;
   return now.inner;
+}
+
+// Inner time per Unix time; 1 while nothing is known, and when the wall clock was set.
+double KernelStamps::rate(const ClockPair& now) {
+  if (newer_.inner == Time{} || now.inner - newer_.inner >= kApart) {
+    older_ = std::exchange(newer_, now);
+  }
+  if (older_.inner == Time{}) return 1;
+  const auto inner = static_cast<double>((now.inner - older_.inner).count());
+  const auto unix = static_cast<double>(now.unix_ns - older_.unix_ns);
+  const double rate = unix > 0 ? inner / unix : 1;
+  return std::abs(rate - 1) <= kMostSlewed ? rate : 1;
 }
 
 }  // namespace hal

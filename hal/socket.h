@@ -30,8 +30,18 @@ struct Received {
 };
 Received receive(int fd, std::span<std::byte> buffer);
 
-// Inner time of a kernel stamp, found by reading both clocks together. One outside [newest, now]
-// (the wall clock was set meanwhile) gives now, and is counted.
-Time arrival(const Received& received, const Clock& clock, Time newest, PortStats& stats);
+// Kernel stamps are Unix time: converted to inner time by reading both clocks together, at the rate
+// at which Unix time went since an earlier reading, as it may be slewed by up to a tenth.
+class KernelStamps {
+ public:
+  // When it was received. A stamp outside [newest, now] (the wall clock was set meanwhile) gives
+  // now, and is counted.
+  Time arrival(const Received& received, const Clock& clock, Time newest, PortStats& stats);
+
+ private:
+  double rate(const ClockPair& now);
+
+  ClockPair older_{}, newer_{};  // readings; `older_` was taken kApart before `newer_` or earlier
+};
 
 }  // namespace hal

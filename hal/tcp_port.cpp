@@ -134,7 +134,7 @@ Result<FdPort::Got> TcpPort::read_once(int fd, std::span<std::byte> buffer, Chun
   if (received.size <= 0) return failed("tcp: receive", received.size < 0 ? errno : 0);
   const auto size = static_cast<std::size_t>(received.size);
   chunk.bytes = buffer.first(size);
-  chunk.last_at = arrival(received, clock(), newest(), stats_);
+  chunk.last_at = kernel_stamps_.arrival(received, clock(), newest(), stats_);
   return size < buffer.size() ? Got::all : Got::some;
 }
 

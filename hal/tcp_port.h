@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hal/fd_port.h"
+#include "hal/socket.h"
 
 namespace hal {
 
@@ -35,6 +36,7 @@ class TcpPort final : public FdPort {
   PortListener* connecting_for_ = nullptr;  // null: not connecting
   unsigned attempt_ = 0;
   UniqueFd pending_;
+  KernelStamps kernel_stamps_;
   Descriptor connecting_;  // watches pending_
   Timer timeout_;
   Anchor alive_;

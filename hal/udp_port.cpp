@@ -101,7 +101,7 @@ Result<FdPort::Got> UdpPort::read_once(int fd, std::span<std::byte> buffer, Chun
     return Got::skipped;
   }
   chunk.bytes = buffer.first(static_cast<std::size_t>(received.size));
-  chunk.last_at = arrival(received, clock(), newest(), stats_);
+  chunk.last_at = kernel_stamps_.arrival(received, clock(), newest(), stats_);
   chunk.lost = std::exchange(lost_, 0);
   return Got::some;
 }

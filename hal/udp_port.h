@@ -44,6 +44,7 @@ class UdpPort final : public FdPort {
 
   const UdpOptions options_;
   sockaddr_in bind_{}, peer_{}, from_{};
+  KernelStamps kernel_stamps_;
   std::uint32_t dropped_ = 0, lost_ = 0;  // as the kernel counts; not yet told in a chunk
 };
 

@@ -9,8 +9,8 @@
 #include <cstdio>
 
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/segmented_file.h"
 #include "app/lidarctl/stream_client.h"
-#include "app/stream_file.h"
 
 namespace lidarctl {
 namespace {
@@ -24,7 +24,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 void record(const Arguments& arguments) {
   const hal::UniqueFd socket = connect(arguments.socket);
-  auto file = app::StreamFile::create(arguments.file);
+  auto file = SegmentedFile::create(arguments.file);
   if (!file) throw Failure(kFailed, hal::in_words(file.error()).c_str());
   std::signal(SIGINT, [](int) { interrupted = 1; });
   std::signal(SIGTERM, [](int) { interrupted = 1; });
@@ -43,10 +43,12 @@ void record(const Arguments& arguments) {
     status = (*file)->feed(std::span(buffer).first(static_cast<std::size_t>(n)));
   }
   const hal::Status finished = (*file)->finish();
-  std::fprintf(stderr, "%s: %llu messages, %llu bytes, %llu messages lost on the way\n",
-               arguments.file.c_str(), static_cast<unsigned long long>((*file)->messages()),
-               static_cast<unsigned long long>((*file)->bytes()),
-               static_cast<unsigned long long>((*file)->lost()));
+  for (const SegmentedFile::Part& part : (*file)->parts()) {
+    std::fprintf(stderr, "%s: %llu messages, %llu bytes, %llu messages lost on the way\n",
+                 part.path.c_str(), static_cast<unsigned long long>(part.messages),
+                 static_cast<unsigned long long>(part.bytes),
+                 static_cast<unsigned long long>(part.lost));
+  }
   for (const hal::Status& s : {status, finished}) {
     if (!s) throw Failure(kFailed, hal::in_words(s.error()).c_str());
   }
@@ -57,7 +59,11 @@ void record(const Arguments& arguments) {
 void add_record(CLI::App& root) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* const command = root.add_subcommand("record", "Save the stream as an MCAP file");
-  command->add_option("FILE", arguments->file, "file to write")->required();
+  command
+      ->add_option("FILE", arguments->file,
+                   "file to write; where the wall clock is set back, FILE.1 begins, and so on, the "
+                   "number before the ending")
+      ->required();
   command->add_option("--socket", arguments->socket, "stream socket")->capture_default_str();
   command->add_option("--for", arguments->seconds, "seconds; 0: until a signal")
       ->capture_default_str();

@@ -155,6 +155,7 @@ TEST(SystemComeback, ADaemonThatWasStoppedFiveSecondsIsInOrderAgain) {
   test::figure("all stream again after", Seconds(Steady::now() - on).count(), 2.5, "s");
   stream.read_for(Seconds(2));
   LONGS_EQUAL(0, stream.backward());
+  CHECK(stream.event("lidard", "stalled") != nullptr);
   CHECK(bench.daemon->is_running());
   bench.verify();
 }

@@ -1,6 +1,7 @@
 #include "app/station.h"
 
 #include "drivers/diagnosis.h"
+#include "hal/wall_offset.h"
 #include "test/support/harness.h"
 #include "test/support/station_bench.h"
 
@@ -146,6 +147,72 @@ TEST(Station, ASleepIsToldWithItsLength) {
   STRCMP_EQUAL("lidard suspended: the machine slept; ", bench.events().c_str());
   STRCMP_EQUAL("90.500", bench.newest_event.values["seconds"].c_str());
   STRCMP_EQUAL("the machine slept for 90.500 s\n", bench.said().c_str());
+}
+
+TEST(Station, StepsOfAnySizeChangeNeitherOrderNorRateWithinASegment) {
+  for (const double size : {1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}) {
+    for (const double sign : {1.0, -1.0}) {
+      StationBench stepped;
+      const auto sampled = [&](hal::Duration length) {
+        for (const hal::Time end = stepped.clock.now() + length; stepped.clock.now() < end;) {
+          stepped.pass([&] { stepped.imu_driver->sample(stepped.clock.now()); });
+        }
+      };
+      stepped.pass();
+      stepped.pass([&] {
+        stepped.lidar_driver->become(State::backoff, stepped.clock.now(), "away");
+        stepped.imu_driver->become(State::streaming, stepped.clock.now());
+      });
+      hal::WallOffset offset(hal::WallClock::follow, stepped.clock.both());
+      sampled(2s);
+      (void)stepped.events();
+      stepped.clock.step_wall(hal::from_seconds(sign * size));
+      const auto step = offset.update(stepped.clock.both());
+      CHECK_TRUE(step.has_value());
+      stepped.station->on_offset(offset.offset_ns());
+      sampled(2s);
+      STRCMP_EQUAL("lidard wall_step: the wall clock was set; ", stepped.events().c_str());
+      DOUBLES_EQUAL(sign * size, std::stod(stepped.newest_event.values["seconds"]), 1e-6);
+
+      std::size_t announced = 0, samples = 0, odd = 0;
+      std::int64_t before = 0, jump = 0;
+      for (const auto& m : stepped.messages.messages()) {
+        const std::string& topic = stepped.messages.topic_of(m);
+        const auto text = stepped.messages.bytes_of(m);
+        if (topic == "/lidard/events" &&
+            lidarctl::diagnoses(text)["lidard"].values["event"] == "wall_step") {
+          announced = samples;
+        }
+        if (topic != "/body/imu") continue;
+        const std::int64_t apart = m.log_time - before;
+        if (samples > 0 && samples == announced) jump = apart;
+        if (samples > 0 && samples != announced) odd += apart != 20'000'000;
+        before = m.log_time;
+        ++samples;
+      }
+      LONGS_EQUAL(0, odd);
+      LONGS_EQUAL(200, samples);
+      CHECK_TRUE(announced >= 99 && announced <= 100);
+      CHECK_EQUAL(static_cast<std::int64_t>(sign * size) * 1'000'000'000 + 20'000'000, jump);
+    }
+  }
+}
+
+TEST(Station, AProcessThatDidNotRunIsOneEventWithItsLength) {
+  begin();
+  bench.clock.advance(5s - app::Station::kTick);
+  bench.pass();
+  bench.run_for(100ms);
+  STRCMP_EQUAL("lidard stalled: the process did not run; ", bench.events().c_str());
+  STRCMP_EQUAL("5.000", bench.newest_event.values["seconds"].c_str());
+}
+
+TEST(Station, ASleepIsNoStallAsWell) {
+  begin();
+  bench.pass([this] { bench.station->on_suspended(3600s); });
+  bench.clock.advance(3600s);
+  bench.run_for(100ms);
+  STRCMP_EQUAL("lidard suspended: the machine slept; ", bench.events().c_str());
 }
 
 TEST(Station, RatesAreLoggedByTimeAlsoWhenNothingFlows) {

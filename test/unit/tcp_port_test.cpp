@@ -73,6 +73,36 @@ TEST(TcpPort, ConnectsReadsAndWrites) {
   LONGS_EQUAL(6, ::recv(server.client.get(), answer.data(), answer.size(), 0));
 }
 
+TEST(TcpPort, StampsWithTheTimeOfArrivalNotOfReading) {
+  hal::TcpPort& opened = connected();
+  server.send("warm");  // the kernel starts stamping with the first who asks
+  CHECK_TRUE(real.run_until([&] { return log.text == "warm"; }));
+  const hal::Time before = real.clock.now();
+  server.send("x");
+  const hal::Time after = real.clock.now();
+  while (real.clock.now() < after + 20ms) {
+  }
+  CHECK_TRUE(real.run_until([&] { return log.text == "warmx"; }));
+  CHECK_TRUE(log.stamps.back() >= before - 1ms);
+  CHECK_TRUE(log.stamps.back() < after + 10ms);
+  LONGS_EQUAL(0, opened.stats().replaced_stamps);
+}
+
+// The kernel tells when the newest byte of a read came, and older ones keep no stamp of their own.
+TEST(TcpPort, StampsWhatIsReadTogetherWithItsNewestByte) {
+  connected();
+  server.send("warm");
+  CHECK_TRUE(real.run_until([&] { return log.text == "warm"; }));
+  server.send("first");
+  const hal::Time first = real.clock.now();
+  while (real.clock.now() < first + 20ms) {
+  }
+  const hal::Time before = real.clock.now();
+  server.send("second");
+  CHECK_TRUE(real.run_until([&] { return log.text == "warmfirstsecond"; }));
+  CHECK_TRUE(log.stamps.back() >= before - 1ms);
+}
+
 TEST(TcpPort, ReadsBatched) {
   connected({.latency = hal::Latency::batched});
   server.send("batched");

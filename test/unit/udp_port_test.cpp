@@ -233,10 +233,11 @@ TEST(UdpPort, AllocatesNothingWhileItReads) {
 TEST_GROUP(Arrival) {
   test::ManualClock clock;
   hal::PortStats stats;
+  hal::KernelStamps kernel_stamps;
   hal::Time stamped(hal::Duration age, hal::Time newest = {}) {
     hal::Received received;
     received.unix_ns = clock.both().unix_ns - age.count();
-    return hal::arrival(received, clock, newest, stats);
+    return kernel_stamps.arrival(received, clock, newest, stats);
   }
 };
 
@@ -246,7 +247,7 @@ TEST(Arrival, ConvertsAKernelStampToInnerTime) {
 }
 
 TEST(Arrival, IsNowWithoutAStamp) {
-  CHECK_TRUE(hal::arrival({}, clock, {}, stats) == clock.now());
+  CHECK_TRUE(kernel_stamps.arrival({}, clock, {}, stats) == clock.now());
   LONGS_EQUAL(0, stats.replaced_stamps);
 }
 
@@ -264,4 +265,47 @@ TEST(Arrival, ForgivesTheErrorOfReadingTwoClocks) {
   CHECK_TRUE(stamped(-1us) == clock.now());
   CHECK_TRUE(stamped(4ms + 1us, clock.now() - 4ms) == clock.now() - 4ms);
   LONGS_EQUAL(0, stats.replaced_stamps);
+}
+
+TEST(Arrival, ReplacesAStampAcrossAStepOfTheWallClock) {
+  stamped(1ms);
+  clock.advance(20ms);
+  hal::Received received;
+  received.unix_ns = clock.both().unix_ns - 3'000'000;
+  clock.step_wall(-3600s);
+  CHECK_TRUE(kernel_stamps.arrival(received, clock, {}, stats) == clock.now());
+  LONGS_EQUAL(1, stats.replaced_stamps);
+  clock.advance(20ms);
+  CHECK_TRUE(stamped(3ms) == clock.now() - 3ms);
+  LONGS_EQUAL(1, stats.replaced_stamps);
+}
+
+// NTP may slew by 500 ppm, adjtimex by a tenth: what was received 15 ms ago was 15 ms ago.
+TEST(Arrival, IsAsRightWhileTheWallClockIsSlewed) {
+  for (const double slew : {500e-6, 0.08, -0.08}) {
+    double worst = 0, plain = 0;
+    hal::KernelStamps stamps;
+    for (int i = 0; i < 1000; ++i) {
+      const hal::Duration age = 5us + (i % 16) * 1ms;
+      const auto slewed = [&](hal::Duration d) {
+        clock.advance(d);
+        clock.step_wall(hal::from_seconds(hal::to_seconds(d) * slew));
+      };
+      slewed(20ms - age);
+      hal::Received received;
+      received.unix_ns = clock.both().unix_ns;
+      const hal::Time truth = clock.now();
+      slewed(age);
+      const hal::Time at = stamps.arrival(received, clock, {}, stats);
+      if (i > 1) worst = std::max(worst, std::abs(hal::to_seconds(at - truth)) * 1e3);
+      const hal::Duration seen(clock.both().unix_ns - *received.unix_ns);
+      plain = std::max(plain, std::abs(hal::to_seconds(seen - age)) * 1e3);
+    }
+    UT_PRINT(StringFromFormat("wall clock slewed by %.2f %%: kernel stamps %.6f ms off (%.3f ms by "
+                              "the offset alone)",
+                              slew * 100, worst, plain)
+                 .asCharString());
+    CHECK_TRUE(worst < 0.001);
+    LONGS_EQUAL(0, stats.replaced_stamps);
+  }
 }
