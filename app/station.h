@@ -28,6 +28,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void on_tick(hal::Time now) override;  // about every 20 ms; the first one starts the drivers
   // A change of more than 100 ms begins a new segment of the stream.
   void on_offset(std::int64_t unix_minus_inner_ns) override;
+  void on_wall_clock(std::int64_t unix_minus_inner_ns) override;
   void on_suspended(hal::Duration length) override;
   // The last pass: what is held leaves, and the last state is told. Before stop(), since devices
   // that are being stopped have nothing more to say that a replay could know of.
@@ -46,6 +47,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   struct Said {
     hal::Text<192> why{};
     std::uint32_t epoch = 0;
+    drivers::UtcState utc{};
     drivers::Cause warned = drivers::Cause::none;  // of, while it streams
     hal::RateLimit lines{10, std::chrono::seconds(10)};
     // Findings told, and when the next one of that check may be.
@@ -56,7 +58,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
                        hal::Time now) override;
   void tell(drivers::SensorId, Level, const char* event, std::string_view message, drivers::Cause);
-  void look_for_epochs();
+  void look_at_clocks();
   void look_for_findings(hal::Time now);
   void look_for_warnings();
   void on_stalled(hal::Duration length);
