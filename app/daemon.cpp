@@ -83,7 +83,7 @@ void Daemon::add_drivers() {
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup{.first_sensor = id,
                                .baud = sensor.baud,
-                               .fixed_latency = sensor.fixed_latency,
+                               .stamps = sensor.stamps,
                                .ports = {},
                                .sink = &station_.pipeline().input()};
     const auto add = [&](drivers::Channel channel, const std::optional<hal::PortSpec>& spec) {
@@ -117,7 +117,7 @@ std::unique_ptr<hal::Port> Daemon::port(const config::Sensor& sensor, const hal:
 hal::Status Daemon::run() {
   hal::SignalWatch signals(loop_, [this](int signal) { on_signal(signal); });
   if (!signals.status()) return signals.status();  // it could never be stopped
-  hal::WallStepWatch steps(loop_, [this](hal::Time) { update_offset(); });
+  hal::WallStepWatch steps(loop_, [this](hal::Time) { (void)update_offset(); });
   hal::Ticker tick(loop_, Station::kTick, [this](hal::Time now) { on_tick(now); });
   set_offset();
   notifier_.send("READY=1");
@@ -169,9 +169,11 @@ void Daemon::on_tick(hal::Time now) {
     if (station_.pipeline().stopped()) loop_.stop();
     return;
   }
-  update_offset();
+  const hal::ClockPair both = update_offset();
+  const std::int64_t wall = both.unix_ns - hal::to_ns(both.inner);
   tell_service();
-  record(hal::RawKind::tick, now);
+  record(hal::RawKind::tick, now, wall);
+  station_.on_wall_clock(wall);
   station_.on_tick(now);
   const std::size_t streaming = station_.streaming();
   if (streaming == std::exchange(told_streaming_, streaming)) return;
@@ -189,11 +191,12 @@ void Daemon::on_signal(int signal) {
              "signal %d is not acted upon: restart to take a new configuration", signal);
 }
 
-void Daemon::update_offset() {
+hal::ClockPair Daemon::update_offset() {
   const hal::ClockPair now = clock_.both();
   const std::int64_t before = offset_.offset_ns();
   (void)offset_.update(now);
   if (offset_.offset_ns() != before) set_offset();
+  return now;
 }
 
 void Daemon::tell_service() {

@@ -58,7 +58,7 @@ class Daemon final : private hal::PassListener {
   void on_pass_end(hal::Time began) override;
   void on_tick(hal::Time now);
   void on_signal(int signal);
-  void update_offset();
+  hal::ClockPair update_offset();
   void tell_service();
   void wait_for_due();
   void set_offset();

@@ -50,6 +50,7 @@ void put_wire(DiagnosticWriter& out, const drivers::Health& h, const hal::PortSt
       {"driver.silent_frames", h.silent_frames},
       {"driver.undecodable", h.undecodable},
       {"driver.stale", h.stale},
+      {"driver.withheld", h.withheld},
       {"driver.stuck", h.stuck},
       {"driver.unwanted", h.unwanted},
       {"driver.packets", h.packets},

@@ -106,6 +106,10 @@ void Pipeline::end_pass(hal::Time began) {
   collator_->release(began);
 }
 
+void Pipeline::set_wall_clock(std::int64_t unix_minus_inner_ns) {
+  for (const auto& driver : drivers_) driver->set_wall_clock(unix_minus_inner_ns);
+}
+
 void Pipeline::stop(hal::Time now) {
   for (const auto& driver : drivers_) driver->stop(now);
 }

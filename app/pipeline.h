@@ -57,7 +57,8 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
   void tick(hal::Time now);
   // A loop pass that began at `began` has read all ready ports: what may leave, leaves.
   void end_pass(hal::Time began);
-  void stop(hal::Time now);  // begins every device's own stop
+  void set_wall_clock(std::int64_t unix_minus_inner_ns);  // as measured
+  void stop(hal::Time now);                               // begins every device's own stop
   bool stopped() const;
   void flush();  // what is held leaves; at the very end
 

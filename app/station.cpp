@@ -44,6 +44,22 @@ bool says_the_same(std::string_view a, std::string_view b) {
   }
 }
 
+const char* in_words(drivers::UtcState state) {
+  switch (state) {
+    case drivers::UtcState::unused:
+      return "its stamps are mapped";
+    case drivers::UtcState::trusted:
+      return "its own UTC stamps are used";
+    case drivers::UtcState::tai:
+      return "its stamps are 37 s ahead: it sends TAI; let its PTP master announce the UTC offset. "
+             "They are mapped meanwhile";
+    case drivers::UtcState::implausible:
+      return "its UTC stamps do not fit the wall clock: is the device synchronised, and is this "
+             "host? They are mapped meanwhile";
+  }
+  return "?";
+}
+
 }  // namespace
 
 Station::Station(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
@@ -91,7 +107,7 @@ void Station::on_tick(hal::Time now) {
     pipeline_.start(now);
   }
   pipeline_.tick(now);
-  look_for_epochs();
+  look_at_clocks();
   look_for_findings(now);
   look_for_warnings();
   if (now >= next_state_) {
@@ -112,12 +128,17 @@ void Station::on_offset(std::int64_t unix_minus_inner_ns) {
   if (first || std::chrono::abs(change) <= hal::WallOffset::kLargestSlewed) return;
   ++segment_;
   time_.begin_segment();
+  pipeline_.set_wall_clock(unix_minus_inner_ns);  // what was measured last is past
   const auto seconds = hal::Text<32>::of("%.9f", hal::to_seconds(change));
   const auto number = hal::Text<16>::of("%" PRIu32, segment_);
   const KeyValue values[] = {{"seconds", seconds.view()}, {"segment", number.view()}};
   diagnostics_.publish_event(Level::warn, "lidard", "wall_step", "the wall clock was set", values);
   log_.write(hal::Severity::notice, "the wall clock was set by %s s; segment %" PRIu32 " begins",
              seconds.c_str(), segment_);
+}
+
+void Station::on_wall_clock(std::int64_t unix_minus_inner_ns) {
+  pipeline_.set_wall_clock(unix_minus_inner_ns);
 }
 
 void Station::on_suspended(hal::Duration length) {
@@ -223,13 +244,16 @@ void Station::tell_order(drivers::SensorId id, bool stalled_before, hal::Time no
   }
 }
 
-void Station::look_for_epochs() {
+void Station::look_at_clocks() {
   for (std::size_t i = 0; i < said_.size(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
-    const std::uint32_t epoch = pipeline_.health(id).clock.epoch;
-    if (epoch == said_[i].epoch) continue;
-    said_[i].epoch = epoch;
-    tell(id, Level::warn, "epoch", "its clock began anew", drivers::Cause::none);
+    const drivers::ClockHealth clock = pipeline_.health(id).clock;
+    if (clock.epoch != std::exchange(said_[i].epoch, clock.epoch)) {
+      tell(id, Level::warn, "epoch", "its clock began anew", drivers::Cause::none);
+    }
+    if (clock.utc == std::exchange(said_[i].utc, clock.utc)) continue;
+    const bool trusted = clock.utc == drivers::UtcState::trusted;
+    tell(id, trusted ? Level::ok : Level::warn, "utc", in_words(clock.utc), drivers::Cause::none);
   }
 }
 

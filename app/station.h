@@ -29,6 +29,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void on_tick(hal::Time now) override;  // about every 20 ms; the first one starts the drivers
   // A change of more than 100 ms begins a new segment of the stream.
   void on_offset(std::int64_t unix_minus_inner_ns) override;
+  void on_wall_clock(std::int64_t unix_minus_inner_ns) override;
   void on_suspended(hal::Duration length) override;
   // The last pass: what is held leaves, and the last state is told. Before stop(), since devices
   // that are being stopped have nothing more to say that a replay could know of.
@@ -47,6 +48,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   struct Said {
     hal::Text<192> why{};
     std::uint32_t epoch = 0;
+    drivers::UtcState utc{};
     drivers::Cause warned = drivers::Cause::none;  // of, while it streams
     hal::Time last_datum{};  // before it stalled
     hal::RateLimit lines{10, std::chrono::seconds(10)};
@@ -60,7 +62,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void tell(drivers::SensorId, Level, const char* event, std::string_view message,
             std::span<const KeyValue> values);
   void tell(drivers::SensorId, Level, const char* event, std::string_view message, drivers::Cause);
-  void look_for_epochs();
+  void look_at_clocks();
   void look_for_findings(hal::Time now);
   void look_for_warnings();
   void look_at_order(hal::Time now);

@@ -120,7 +120,16 @@ std::span<const Key> keys() {
           [](Stack&, Sensor& s) -> Slot { return &s.max_wait; }},
       Key{"sensors.*.fixed_latency_ms", "ms", 0, 1000, "", any, "1.5", "the driver's",
           "Constant delay from measurement to the first chance of arrival.",
-          [](Stack&, Sensor& s) -> Slot { return &s.fixed_latency; }},
+          [](Stack&, Sensor& s) -> Slot { return &s.stamps.fixed_latency; }},
+      Key{"sensors.*.warm_up_ms", "ms", 0, 60000, "", any, "1000", "0",
+          "How long its clock is observed, at the start and after each reset, before data leave. "
+          "Without it data leave at once, with stamps that are coarse for the first second.",
+          [](Stack&, Sensor& s) -> Slot { return &s.stamps.warm_up; }},
+      Key{"sensors.*.clock", "", 0, 0, "mapped|device_utc", any, "", "",
+          "mapped: the device's clock is mapped to the host's by its arrivals. device_utc: its "
+          "stamps are taken as Unix time, for devices kept by PTP or NTP on hosts that are, too; "
+          "while they do not fit the wall clock, they are mapped.",
+          [](Stack&, Sensor& s) -> Slot { return pick(s.stamps.clock); }},
       Key{"sensors.*.capacity", "data", 1, 10000, "", any, "16", "computed",
           "Length of its queue in the collator.",
           [](Stack&, Sensor& s) -> Slot { return &s.capacity; }},

@@ -79,6 +79,13 @@ void check_port(const Sensor& s, Draft& draft) {
               "expected udp:[BIND:]PORT or tcp:HOST:PORT");
 }
 
+void check_clock(const Sensor& s, Draft& draft) {
+  const bool utc = s.stamps.clock == drivers::StampOptions::Clock::device_utc;
+  if (!s.driver || !utc || s.driver->sends_utc) return;
+  draft.blame(path_of(s, "clock"), std::string(s.driver->name) + " devices send no UTC",
+              "leave it out, or give mapped");
+}
+
 // Commands go to `from`; without one the device could neither be stopped nor started.
 void check_destination(const Sensor& s, Draft& draft) {
   if (!s.driver || !s.driver->speaks || !is(s.port, Kind::udp)) return;
@@ -245,6 +252,7 @@ void check(Draft& draft) {
     if (s.port && !is(s.port, Kind::serial)) s.baud = 0;
     check_applicable(s, draft);
     check_port(s, draft);
+    check_clock(s, draft);
     check_destination(s, draft);
     check_ranges(s, draft);
     check_filters(s, draft);

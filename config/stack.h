@@ -85,10 +85,10 @@ struct Sensor {
   Pose pose;
   std::string trajectory = "main";
   Role role = Role::required;
-  std::optional<hal::Duration> max_wait{};       // empty: computed, see plan.h
-  std::optional<hal::Duration> fixed_latency{};  // empty: the driver's
-  std::optional<int> capacity{};                 // of the collation queue; empty: computed
-  double sampling_ratio = 1;                     // of the packets that are kept
+  std::optional<hal::Duration> max_wait{};  // empty: computed, see plan.h
+  drivers::StampOptions stamps;
+  std::optional<int> capacity{};  // of the collation queue; empty: computed
+  double sampling_ratio = 1;      // of the packets that are kept
   EchoChoice echo = EchoChoice::first;
   double min_range = 0, max_range = 1000;  // m, bounds of a valid range
   Filters filters;

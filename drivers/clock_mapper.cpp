@@ -17,13 +17,14 @@ constexpr double kStalledBlock = 20e6;  // ns above the model: the host slept th
 constexpr double kTrim = 4e6;           // ns above the lowest residual: not a minimum
 constexpr std::size_t kMostRefused = 10;
 constexpr std::int64_t kSmallestJumps = 20;  // parts of a modulus
+constexpr unsigned kRun = 16;                // late stamps that are no accident
 constexpr std::int64_t kInLine = 5;          // periods from a stamp to the next, some lost
 constexpr hal::Duration kNudge = std::chrono::microseconds(1);
 
 }  // namespace
 
 std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Time arrival,
-                                                   bool shared) {
+                                                   bool shared, std::optional<hal::Time> known) {
   const std::optional<std::int64_t> device = unwrap(raw_ns, arrival);
   if (!device && shared) {
     return Stamp{after_previous(arrival), unwrapped_ + advance_of(raw_ns, arrival)};
@@ -35,17 +36,19 @@ std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Tim
   if (stays_behind(pair_at(smooth(*device), arrival), arrival)) begin(*device, arrival);
   smoothed_ = smooth(*device);
   last_step_ = *device - unwrapped_;
+  const bool in_a_burst = (arrival - last_arrival_).count() < last_step_ / 2;
   unwrapped_ = *device;
   last_raw_ = raw_ns;
   last_arrival_ = arrival;
   fresh_ = false;
 
+  look_for_loss(pair_at(smoothed_, arrival), in_a_burst);
   observe(pair_at(smoothed_, arrival), arrival);
   const double shift = predicted(smoothed_ - origin_device_);
   health_.offset_ns = origin_delay_ + std::llround(shift);
   health_.drift_ppm = skew_ * 1e6;
   const hal::Time wanted = hal::from_ns(smoothed_ + health_.offset_ns);
-  return Stamp{publish(wanted, arrival), *device};
+  return Stamp{publish(known.value_or(wanted), arrival), unwrapped_};
 }
 
 hal::Time ClockMapper::after_previous(hal::Time arrival) {
@@ -121,6 +124,7 @@ std::int64_t ClockMapper::smooth(std::int64_t device_ns) const {
 void ClockMapper::begin(std::int64_t device_ns, hal::Time arrival) {
   if (begun_) ++health_.epoch;
   begun_ = true;
+  epoch_began_ = arrival;
   health_.locked = false;
   unwrapped_ = smoothed_ = device_ns;
   if (model_.quantum.count() > 0) smoothed_ = device_ns - model_.period.count();
@@ -132,6 +136,7 @@ void ClockMapper::begin(std::int64_t device_ns, hal::Time arrival) {
   block_from_ = arrival;
   block_empty_ = true;
   above_since_ = -1;
+  run_ = 0;
 }
 
 // A stalled host ends soon, and what it left comes in a burst; a clock that went back does not.
@@ -148,6 +153,27 @@ bool ClockMapper::stays_behind(Pair pair, hal::Time arrival) {
   const std::int64_t measured = pair.device - above_since_;
   const bool in_a_burst = (arrival - above_from_).count() < measured / 2;
   return measured > (small ? kBlock : kStallLimit) && !in_a_burst;
+}
+
+// Time that is counted in periods lacks those that got lost unseen: from then on nothing comes less
+// than a period late. What a stalled host left comes in bursts and catches up.
+void ClockMapper::look_for_loss(Pair pair, bool in_a_burst) {
+  const auto period = static_cast<double>(model_.period.count());
+  if (!counted() || period <= 0 || !fitted()) return;
+  const double late = above(pair);
+  if (late < period / 2) {
+    run_ = 0;
+    return;
+  }
+  run_low_ = run_ == 0 ? late : std::min(run_low_, late);
+  if (run_ == 0 || !in_a_burst) ++run_;
+  if (run_ < kRun) return;
+  const auto lost = std::llround(run_low_ / period);
+  health_.made_up += static_cast<std::uint64_t>(lost);
+  unwrapped_ += lost * model_.period.count();
+  smoothed_ += lost * model_.period.count();
+  run_ = 0;
+  block_empty_ = true;  // its best is of before or a period late
 }
 
 void ClockMapper::observe(Pair pair, hal::Time arrival) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "drivers/utc_clock.h"
 #include "hal/time.h"
 
 namespace drivers {
@@ -28,11 +29,15 @@ inline constexpr double kCountedSkew = 5e-2;
 struct ClockHealth {
   std::int64_t offset_ns = 0;  // inner minus device time at the newest stamp
   double drift_ppm = 0;
-  hal::Duration residual{};  // highest above lowest block of the newest fit
-  std::uint32_t epoch = 0;   // counts restarts and jumps of the device clock
-  std::uint64_t stale = 0;   // stamps that did not advance: dropped
-  std::uint64_t nudged = 0;  // stamps moved by 1 us to keep them increasing
-  bool locked = false;       // false: stamps are coarse
+  hal::Duration residual{};   // highest above lowest block of the newest fit
+  std::uint32_t epoch = 0;    // counts restarts and jumps of the device clock
+  std::uint64_t stale = 0;    // stamps that did not advance: dropped
+  std::uint64_t made_up = 0;  // periods that must have been lost, as later arrivals show
+  std::uint64_t nudged = 0;   // stamps moved by 1 us to keep them increasing
+  bool locked = false;        // false: stamps are coarse
+  // Of the stamper: what its device's UTC is worth, and packets held back while it warmed up.
+  UtcState utc = UtcState::unused;
+  std::uint64_t withheld = 0;
 };
 
 class ClockMapper {
@@ -47,8 +52,9 @@ class ClockMapper {
   };
   // `raw_ns` as the device sent it; `arrival` less the constant part of the latency. Empty when
   // the stamp is older than or equal to the one before, unless it is `shared`: then it belongs to
-  // the measurement of the one before.
-  std::optional<Stamp> map(std::int64_t raw_ns, hal::Time arrival, bool shared = false);
+  // the measurement of the one before. `known`: when it was, from a better clock than the line.
+  std::optional<Stamp> map(std::int64_t raw_ns, hal::Time arrival, bool shared = false,
+                           std::optional<hal::Time> known = std::nullopt);
   // For packets without a stamp: at `arrival`, but after the one before.
   hal::Time unstamped(hal::Time arrival) { return publish(arrival, arrival); }
   // For packets that belong to the measurement of the one before.
@@ -56,6 +62,7 @@ class ClockMapper {
   // The port was opened anew. What is counted begins again, which is no epoch. A clock of its own
   // may have gone on or have restarted: the next stamp is judged strictly.
   void reopened();
+  hal::Time epoch_began() const { return epoch_began_; }            // arrival of its first stamp
   bool counted() const { return model_.max_skew >= kCountedSkew; }  // no clock of its own
   const ClockHealth& health() const { return health_; }
 
@@ -75,6 +82,7 @@ class ClockMapper {
   void begin(std::int64_t device_ns, hal::Time arrival);
   Pair pair_at(std::int64_t device_ns, hal::Time arrival) const;
   void observe(Pair pair, hal::Time arrival);
+  void look_for_loss(Pair pair, bool in_a_burst);
   void end_block(bool in_a_burst);
   void fit();
   bool fitted() const { return blocks_ >= (counted() ? 2 : kLockBlocks); }
@@ -93,7 +101,7 @@ class ClockMapper {
   std::int64_t last_raw_ = 0, unwrapped_ = 0;  // unwrapped_ of the newest stamp
   std::int64_t smoothed_ = 0;
   std::int64_t last_step_ = 0;  // between the two newest stamps
-  hal::Time last_arrival_{};
+  hal::Time last_arrival_{}, epoch_began_{};
   std::int64_t origin_device_ = 0;  // first stamp and first delay of the epoch
   std::int64_t origin_delay_ = 0;
   double offset_ = 0, skew_ = 0;  // delay = offset_ + skew_ * device, relative to the origin
@@ -103,6 +111,8 @@ class ClockMapper {
   hal::Time block_from_{};  // arrival of its first stamp
   Pair best_{};
   bool block_empty_ = true;
+  unsigned run_ = 0;               // stamps in a row that came a period late or more, bursts apart
+  double run_low_ = 0;             // the least of that, ns
   std::int64_t above_since_ = -1;  // device time since when delays are far above the model
   hal::Time above_from_{};         // and the arrival then
   hal::Time last_out_ = hal::Time::min();

@@ -2,9 +2,9 @@
 
 namespace drivers {
 
-bool Stamper::stamp(Packet& packet, const Timing& timing) {
-  hal::Duration latency = fixed_latency_.value_or(hal::Duration{});
-  if (!fixed_latency_ && baud_ > 0) {
+Stamper::Outcome Stamper::stamp(Packet& packet, const Timing& timing) {
+  hal::Duration latency = options_.fixed_latency.value_or(hal::Duration{});
+  if (!options_.fixed_latency && baud_ > 0) {
     latency = hal::from_seconds(static_cast<double>(timing.bytes) * 10.0 / baud_);
   }
   const hal::Time sent = timing.arrival - latency;
@@ -12,11 +12,21 @@ bool Stamper::stamp(Packet& packet, const Timing& timing) {
   std::optional<std::int64_t> device_ns;
   switch (timing.source) {
     case Timing::Source::clock:
+    case Timing::Source::utc:
     case Timing::Source::counter: {
-      const auto mapped = mapper_.map(timing.raw_ns, sent, timing.shared);
-      if (!mapped) return false;
+      std::optional<hal::Time> known;
+      if (timing.source == Timing::Source::utc &&
+          options_.clock == StampOptions::Clock::device_utc) {
+        known = utc_.instant(timing.raw_ns, sent);
+      }
+      const auto mapped = mapper_.map(timing.raw_ns, sent, timing.shared, known);
+      if (!mapped) return Outcome::stale;
+      if (!known && options_.warm_up && sent - mapper_.epoch_began() < *options_.warm_up) {
+        ++withheld_;
+        return Outcome::withheld;
+      }
       at = mapped->at;
-      if (timing.source == Timing::Source::clock) device_ns = mapped->device_ns;
+      if (timing.source != Timing::Source::counter) device_ns = mapped->device_ns;
       break;
     }
     case Timing::Source::arrival:
@@ -35,7 +45,14 @@ bool Stamper::stamp(Packet& packet, const Timing& timing) {
     sample.at = at;
     sample.device_ns = device_ns;
   }
-  return true;
+  return Outcome::stamped;
+}
+
+ClockHealth Stamper::health() const {
+  ClockHealth health = mapper_.health();
+  health.utc = utc_.state();
+  health.withheld = withheld_;
+  return health;
 }
 
 }  // namespace drivers

@@ -15,6 +15,7 @@ namespace drivers {
 struct Timing {
   enum class Source : std::uint8_t {
     clock,     // raw_ns is the device's own stamp
+    utc,       // raw_ns is the device's own stamp, and Unix time when it is synchronised
     counter,   // raw_ns is counted from nominal periods; the device sends no stamp
     arrival,   // nothing is known but the arrival; of what was polled, the middle of the exchange
     previous,  // belongs to the measurement of the packet before
@@ -72,23 +73,45 @@ class Decoded {
   hal::Text<96> fault_{};
 };
 
+// How a sensor's packets get their times.
+struct StampOptions {
+  enum class Clock : std::uint8_t {
+    mapped,      // the device's clock is only counted by
+    device_utc,  // Source::utc is believed while it fits the wall clock
+  };
+  std::optional<hal::Duration> fixed_latency{};  // empty: the line time of a frame
+  std::optional<hal::Duration> warm_up{};        // of the clock's fit, without packets; empty: none
+  Clock clock = Clock::mapped;
+};
+
 // Puts the packets of one output on the time line: the device's clock, less the constant part of
 // the latency, which is `fixed_latency` or else the line time of the stamped frame (baud 0: none).
 class Stamper {
  public:
-  Stamper(const ClockModel& model, int baud, std::optional<hal::Duration> fixed_latency)
-      : mapper_(model), baud_(baud), fixed_latency_(fixed_latency) {}
+  Stamper(const ClockModel& model, int baud, const StampOptions& options)
+      : mapper_(model), baud_(baud), options_(options) {}
 
-  // Fills in the packet's times. False when its stamp did not advance (counted as stale).
-  bool stamp(Packet& packet, const Timing& timing);
+  enum class Outcome : std::uint8_t {
+    stamped,
+    stale,     // its stamp did not advance
+    withheld,  // the clock still warms up
+  };
+
+  // Fills in the packet's times. What is not stamped is counted in health().
+  Outcome stamp(Packet& packet, const Timing& timing);
+  void set_wall_clock(std::int64_t unix_minus_inner_ns) {  // as measured
+    utc_.set_wall_clock(unix_minus_inner_ns);
+  }
   void reopen() { mapper_.reopened(); }          // the port was opened anew
   void set_baud(int baud) { baud_ = baud; }      // the line goes at another rate now
-  const ClockHealth& health() const { return mapper_.health(); }
+  ClockHealth health() const;
 
  private:
   ClockMapper mapper_;
   int baud_;
-  const std::optional<hal::Duration> fixed_latency_;
+  const StampOptions options_;
+  UtcClock utc_;
+  std::uint64_t withheld_ = 0;
 };
 
 }  // namespace drivers

@@ -52,8 +52,8 @@ constexpr bool control_hangs_up() {
 // The clocks of a device's outputs: one device clock, but each stream of packets has its own stamps.
 template <Device D>
 std::array<Stamper, kMaxOutputs> make_stampers(const D& device, int baud,
-                                               std::optional<hal::Duration> fixed_latency) {
-  const Stamper stamper(device.clock_model(), baud, fixed_latency);
+                                               const StampOptions& options) {
+  const Stamper stamper(device.clock_model(), baud, options);
   return {stamper, stamper};
 }
 

@@ -25,7 +25,7 @@ class DeviceDriver final : public Driver {
         sink_(*setup.sink),
         first_sensor_(setup.first_sensor),
         rate_{setup.baud, setup.baud},
-        stampers_(make_stampers(device_, setup.baud, setup.fixed_latency)),
+        stampers_(make_stampers(device_, setup.baud, setup.stamps)),
         channels_(*this, std::move(setup.ports)),
         examiner_(health_, most_turns_hz(options, setup.baud)) {}
 
@@ -54,6 +54,9 @@ class DeviceDriver final : public Driver {
   }
 
   void stop(hal::Time now) override { raise(Event::stop, now); }
+  void set_wall_clock(std::int64_t unix_minus_inner_ns) override {
+    for (Stamper& stamper : stampers_) stamper.set_wall_clock(unix_minus_inner_ns);
+  }
   bool stopped() const override { return health_.state == State::idle; }
   bool drained() const override { return channels_.are_drained(); }
   std::span<const std::unique_ptr<hal::Port>> ports() const override { return channels_.ports(); }
@@ -63,7 +66,10 @@ class DeviceDriver final : public Driver {
     h.framing = channels_.framing();
     h.pending = channels_.pending();
     h.clock = stampers_[kMainOutput].health();
-    for (const Stamper& stamper : stampers_) h.stale += stamper.health().stale;
+    for (const Stamper& stamper : stampers_) {
+      h.stale += stamper.health().stale;
+      h.withheld += stamper.health().withheld;
+    }
     h.step = talk_.step();
     h.baud = rate_.current;
     if constexpr (requires { device_.about(); }) h.about = device_.about();
@@ -142,6 +148,7 @@ class DeviceDriver final : public Driver {
 
   void on_port_open(hal::Time now) {
     if (!channels_.are_open()) return;
+    set_rate(rate_.current);  // only now it is known whether there is a line
     if (health_.state == State::stopping) return begin_script(D::stop_script(), now);
     opened_ = now;
     begin_script(D::start_script(), now);
@@ -212,11 +219,13 @@ class DeviceDriver final : public Driver {
       return;
     }
     for (Decoded::Item& item : items) {
-      if (!stampers_[item.output].stamp(item.packet, item.timing)) continue;
-      ++health_.packets;
+      const Stamper::Outcome outcome = stampers_[item.output].stamp(item.packet, item.timing);
+      if (outcome == Stamper::Outcome::stale) continue;
       health_.last_packet = frame.last_at;
       raise(Event::data, frame.last_at);
       deadline_ = frame.last_at + device_.max_silence();
+      if (outcome == Stamper::Outcome::withheld) continue;
+      ++health_.packets;
       examiner_.on_packet(item.packet, channels_.framing(), frame.last_at);
       sink_.on_packet(static_cast<SensorId>(first_sensor_ + item.output), item.packet,
                       frame.last_at);
@@ -262,7 +271,9 @@ class DeviceDriver final : public Driver {
 
   void set_rate(int baud) {
     rate_.current = baud;
-    for (Stamper& stamper : stampers_) stamper.set_baud(baud);
+    const auto& data = channels_.ports()[0];
+    const bool has_line = data && data->has_line();
+    for (Stamper& stamper : stampers_) stamper.set_baud(has_line ? baud : 0);
   }
 
   void on_silence(hal::Time now) {

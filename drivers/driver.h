@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "drivers/channels.h"
-#include "drivers/clock_mapper.h"
+#include "drivers/decoded.h"
 #include "drivers/options.h"
 #include "drivers/packet.h"
 #include "hal/port.h"
@@ -37,7 +37,7 @@ enum class Cause : std::uint8_t {
 // One driver's account of itself. Counters only grow.
 //   framing.bytes = framing.frame_bytes + framing.garbage_bytes + pending
 //   framing.frames + extra_packets =
-//       replies + packets + stale + stuck + unwanted + silent_frames + undecodable
+//       replies + packets + stale + withheld + stuck + unwanted + silent_frames + undecodable
 struct Health {
   State state = State::idle;
   Cause cause = Cause::none;  // while it streams: what is wrong with it all the same
@@ -52,6 +52,7 @@ struct Health {
   std::uint64_t silent_frames = 0;  // intact frames that carry no measurement
   std::uint64_t undecodable = 0;    // intact frames whose content makes no sense
   std::uint64_t stale = 0;          // packets whose stamp did not advance
+  std::uint64_t withheld = 0;       // packets while the clock warmed up
   std::uint64_t stuck = 0;          // packets of a frame that was repeated again and again
   std::uint64_t unwanted = 0;       // packets while a script was held, or behind its end
   std::uint64_t faults = 0;         // ends of streaming or of an attempt to start
@@ -65,7 +66,7 @@ struct Health {
   bool balances() const {
     return framing.bytes == framing.frame_bytes + framing.garbage_bytes + pending &&
            framing.frames + extra_packets ==
-               replies + packets + stale + stuck + unwanted + silent_frames + undecodable;
+               replies + packets + stale + withheld + stuck + unwanted + silent_frames + undecodable;
   }
 };
 
@@ -73,7 +74,7 @@ struct Health {
 struct DriverSetup {
   SensorId first_sensor = 0;  // output k of the registry row is sensor first_sensor + k
   int baud = 0;               // of the data channel; 0: not a serial line
-  std::optional<hal::Duration> fixed_latency{};                  // empty: the wire time of a frame
+  StampOptions stamps{};
   Ports ports{};
   PacketSink* sink = nullptr;                                    // outlives the driver
 };
@@ -87,6 +88,8 @@ class Driver {
   // When a tick earlier than the next would have something to do; Time::max(): not before that.
   virtual hal::Time due() const = 0;
   virtual void stop(hal::Time now) = 0;  // begins the device's own stop; stopped() tells the end
+  // Unix minus inner time as measured now, about every 20 ms.
+  virtual void set_wall_clock(std::int64_t unix_minus_inner_ns) = 0;
   virtual bool stopped() const = 0;
   virtual bool drained() const = 0;  // every port was read empty the last time
   virtual Health health() const = 0;

@@ -37,6 +37,7 @@ struct Row {
   std::unique_ptr<Decoder> (*make_decoder)(const Options&, int baud, PacketSink&);
   double (*likeness)(Bytes);  // of bytes to its frames, 0 to 1; see recognise.h
   bool has_control = false, has_imu = false;  // second ports: of commands, of inertial data
+  bool sends_utc = false;                     // Timing::Source::utc, when it is synchronised
 };
 
 std::span<const Row> all();

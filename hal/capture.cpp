@@ -59,13 +59,16 @@ class TappedPort final : public Port, private PortListener {
     return drained;
   }
 
+  bool has_line() const override { return port_->has_line(); }
   PortStats stats() const override { return port_->stats(); }
   std::string_view name() const override { return port_->name(); }
 
  private:
   void on_port_open(Time now) override {
     newest_ = now;
-    tap_.on_record(about(RawKind::open, now));
+    RawRecord record = about(RawKind::open, now);
+    record.value = port_->has_line() ? 1 : 0;
+    tap_.on_record(record);
     listener_->on_port_open(now);
   }
 
@@ -125,7 +128,9 @@ constexpr std::int64_t kLongestByteNs = 1'000'000'000;
 bool is_plausible(const RawRecord& record) {
   const auto fits = [](std::int64_t v) { return v >= -kMost && v <= kMost; };
   if (!fits(to_ns(record.at)) || !fits(record.value)) return false;
-  return record.kind != RawKind::rx || (record.value >= 0 && record.value <= kLongestByteNs);
+  const std::int64_t most = record.kind == RawKind::open ? 1 : kLongestByteNs;
+  const bool bounded = record.kind == RawKind::rx || record.kind == RawKind::open;
+  return !bounded || (record.value >= 0 && record.value <= most);
 }
 
 }  // namespace

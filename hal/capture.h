@@ -24,8 +24,8 @@ struct RawRecord {
   std::uint8_t sensor = 0, channel = 0;
   std::int32_t sys = 0;  // errno of a fault or a refused write
   Time at{};             // pass begin, arrival of the last byte, tick, event; tx: the event before
-  // Line time of a byte in ns (rx), how long the machine had slept in ns (pass), Unix minus inner
-  // time in ns (offset), 0 for a write or rate that was taken or else 1 + its Errc (tx).
+  // Line time of a byte in ns (rx), 1 for a port that has a line (open), how long the machine had slept in ns (pass), Unix minus inner
+  // time in ns (offset: of the outputs; tick: as measured), 0 for a write or rate that was taken or else 1 + its Errc (tx).
   std::int64_t value = 0;
   std::uint32_t lost = 0;  // datagrams (rx), baud (tx without bytes)
   Bytes bytes{};  // rx, tx; of a fault: u8 code and its detail text. Not owned.

@@ -30,6 +30,7 @@ class FdPort : public Port, private Polled, private Rearmed {
   Status set_baud(int baud) override;
   // A batched port is drained only in passes that read it.
   bool drained() const final;
+  bool has_line() const override { return false; }
   PortStats stats() const final { return stats_; }
   std::string_view name() const final { return name_; }
 

@@ -48,6 +48,8 @@ struct PortStats {
   std::uint64_t replaced_stamps = 0;     // kernel stamps that converted to the impossible
   std::uint64_t dropped_writes = 0;
   std::uint32_t receive_buffer = 0;  // bytes that were granted; 0: not a socket
+  int adapter_timer_ms = 0;          // after which a USB adapter delivers; 0: it has none
+  bool low_latency = false;          // a tty whose driver was asked to deliver at once, and took it
   Text<48> last_rejected{};          // the newest sender that was refused
   Text<96> note{};                   // what is not as it should be, with the remedy
 };
@@ -69,6 +71,9 @@ class Port {
 
   // False while the newest read may have left something behind: nobody knows yet what is there.
   virtual bool drained() const = 0;
+  // Whether its bytes pass a serial line, at the baud rate that was set: a frame's own bytes take
+  // that long before the last of them can arrive. Networks and devices that are USB have none.
+  virtual bool has_line() const = 0;
   virtual PortStats stats() const = 0;
   virtual std::string_view name() const = 0;  // as configured, for people
 };

@@ -63,6 +63,7 @@ class ReplayPort final : public Port {
   void close() override { listener_ = nullptr; }
   Status set_dtr(bool) override { return ok; }
   bool drained() const override { return drained_; }
+  bool has_line() const override { return has_line_; }
   PortStats stats() const override { return {}; }
   std::string_view name() const override { return name_; }
 
@@ -75,6 +76,7 @@ class ReplayPort final : public Port {
     if (listener_ == nullptr || record.kind == RawKind::tx) {
       ++replayer_.divergences_;
     } else if (record.kind == RawKind::open) {
+      has_line_ = record.value != 0;
       listener_->on_port_open(record.at);
     } else if (record.kind == RawKind::fault) {
       std::exchange(listener_, nullptr)->on_port_fault(error_of(record), record.at);
@@ -103,6 +105,7 @@ class ReplayPort final : public Port {
   Replayer& replayer_;
   const std::string name_;
   PortListener* listener_ = nullptr;
+  bool has_line_ = false;
   bool drained_ = true;
 };
 
@@ -141,6 +144,7 @@ bool Replayer::step(ReplayListener& listener) {
       begin_pass(listener, record);
       break;
     case RawKind::tick:
+      if (record.value != 0) listener.on_wall_clock(record.value);
       listener.on_tick(record.at);
       break;
     case RawKind::offset:

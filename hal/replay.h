@@ -29,7 +29,8 @@ class ReplayListener : public PassListener {
  public:
   virtual void on_tick(Time now) = 0;
   virtual void on_suspended(Duration length) = 0;  // the machine slept before this pass
-  virtual void on_offset(std::int64_t unix_minus_inner_ns) = 0;
+  virtual void on_offset(std::int64_t unix_minus_inner_ns) = 0;      // of the outputs
+  virtual void on_wall_clock(std::int64_t unix_minus_inner_ns) = 0;  // as measured before a tick
 
  protected:
   ~ReplayListener() = default;

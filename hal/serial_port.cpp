@@ -43,9 +43,10 @@ Result<UniqueFd> SerialPort::open_fd() {
   if (!configured) return configured.error();
 
   stats_.note.clear();
-  if (options_.latency == Latency::low) stats_.note = lower_latency(fd->get(), real.data());
+  if (options_.latency == Latency::low) lower_latency(fd->get(), kSysfs, real.data(), stats_);
   uart_ = options_.line == Line::uart ||
           (options_.line == Line::automatic && is_true_uart(kSysfs, real.data()));
+  has_line_ = uart_ || !is_usb_itself(kSysfs, real.data());  // whatever baud rate that was told
   per_byte_ = uart_ ? line_time(options_.baud) : Duration{};
   return fd;
 }

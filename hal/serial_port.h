@@ -23,6 +23,7 @@ class SerialPort final : public FdPort {
   SerialPort(EventLoop& loop, SerialOptions options);
   Status set_dtr(bool asserted) override;  // asserted by open(); a pty has none
   Status set_baud(int baud) override;
+  bool has_line() const override { return has_line_; }
 
  private:
   Result<UniqueFd> open_fd() override;
@@ -30,7 +31,8 @@ class SerialPort final : public FdPort {
   Error busy(const char* real_path, bool still);
 
   const SerialOptions options_;
-  bool uart_ = false;  // bytes come one by one
+  bool uart_ = false;      // bytes come one by one
+  bool has_line_ = false;  // bytes pass a line, though an adapter may bundle them
   Duration per_byte_{};
   bool busy_ = false;  // so the newest open() found it
   Text<64> holder_;

@@ -99,16 +99,19 @@ Status configure_tty(int fd, const char* real, int baud) {
   return ok;
 }
 
-Text<96> lower_latency(int fd, const char* real) {
+void lower_latency(int fd, const char* sysfs, const char* real, PortStats& stats) {
+  stats.low_latency = false;
   serial_struct serial{};
   if (::ioctl(fd, TIOCGSERIAL, &serial) == 0) {
     serial.flags |= ASYNC_LOW_LATENCY;
-    ::ioctl(fd, TIOCSSERIAL, &serial);
+    stats.low_latency = ::ioctl(fd, TIOCSSERIAL, &serial) == 0;
   }
-  const int ms = lower_latency_timer(kSysfs, real);
-  if (ms <= 1) return {};
-  return Text<96>::of(
-      "adapter timer is %d ms: write 1 to its latency_timer in sysfs, or a udev rule", ms);
+  stats.adapter_timer_ms = lower_latency_timer(sysfs, real);
+  if (stats.adapter_timer_ms <= 1) return;
+  const char* const slash = std::strrchr(real, '/');
+  stats.note.print(
+      "adapter timer %d ms: as root, echo 1 > /sys/bus/usb-serial/devices/%s/latency_timer",
+      stats.adapter_timer_ms, slash != nullptr ? slash + 1 : real);
 }
 
 }  // namespace hal

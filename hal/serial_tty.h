@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "hal/port.h"
 #include "hal/result.h"
 #include "hal/unique_fd.h"
 
@@ -24,7 +25,8 @@ Status configure_tty(int fd, const char* real, int baud);
 // Changes the rate of a configured one and discards its input. Unsupported on a pty.
 Status change_baud(int fd, int baud);
 
-// Asks driver and adapter to deliver at once. Returns what is not as it should be, or nothing.
-Text<96> lower_latency(int fd, const char* real);
+// Asks driver and adapter to deliver at once, and writes into the stats what became of it. `sysfs`:
+// see tty_sysfs.h.
+void lower_latency(int fd, const char* sysfs, const char* real, PortStats& stats);
 
 }  // namespace hal

@@ -37,6 +37,14 @@ bool is_true_uart(const char* sysfs, const char* tty) {
   return std::strstr(device.data(), "/usb") == nullptr;
 }
 
+bool is_usb_itself(const char* sysfs, const char* tty) {
+  std::array<char, PATH_MAX> driver{};
+  const Path link = attribute(sysfs, tty, "device/driver");
+  if (::realpath(link.c_str(), driver.data()) == nullptr) return false;
+  const char* const name = std::strrchr(driver.data(), '/');
+  return name != nullptr && std::strcmp(name, "/cdc_acm") == 0;
+}
+
 int lower_latency_timer(const char* sysfs, const char* tty) {
   const Path path = attribute(sysfs, tty, "device/latency_timer");
   const int ms = read_number(path);

@@ -44,7 +44,7 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
   const std::initializer_list<Equation> both = {
       {{"wire.bytes"}, {"wire.frame_bytes", "wire.garbage_bytes", "wire.pending"}},
       {{"driver.frames", "driver.extra_packets"},
-       {"driver.replies", "driver.packets", "driver.stale", "driver.stuck", "driver.unwanted",
+       {"driver.replies", "driver.packets", "driver.stale", "driver.withheld", "driver.stuck", "driver.unwanted",
         "driver.silent_frames", "driver.undecodable"}},
       {{"driver.packets"}, {"packets.in"}},
       {{"queue.in"},
@@ -100,6 +100,7 @@ std::string drops(const Diagnosis& sensor) {
                                 "wire.lost_datagrams",
                                 "driver.undecodable",
                                 "driver.stale",
+                                "driver.withheld",
                                 "driver.stuck",
                                 "driver.unwanted",
                                 "packets.sampled_out",

@@ -121,7 +121,7 @@ void replay(const Arguments& arguments) {
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup{.first_sensor = id,
                                .baud = sensor.baud,
-                               .fixed_latency = sensor.fixed_latency,
+                               .stamps = sensor.stamps,
                                .ports = {},
                                .sink = &station.pipeline().input()};
     const std::optional<hal::PortSpec>* const specs[] = {&sensor.port, &sensor.control,

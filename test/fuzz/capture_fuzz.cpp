@@ -48,6 +48,7 @@ class Program final : public hal::ReplayListener, private hal::PortListener {
   void on_tick(hal::Time) override {
     if (!is_open_) port_->open(*this);
   }
+  void on_wall_clock(std::int64_t) override {}
   void on_suspended(hal::Duration) override {}
   void on_offset(std::int64_t) override {}
 

@@ -13,6 +13,7 @@ class FakeDriver final : public drivers::Driver {
   void tick(hal::Time) override { ++ticks; }
   hal::Time due() const override { return hal::Time::max(); }
   void stop(hal::Time now) override { become(drivers::State::idle, now); }
+  void set_wall_clock(std::int64_t unix_minus_inner_ns) override { wall = unix_minus_inner_ns; }
   bool stopped() const override { return health_.state == drivers::State::idle; }
   bool drained() const override { return true; }
   drivers::Health health() const override { return health_; }
@@ -26,6 +27,7 @@ class FakeDriver final : public drivers::Driver {
     sink_.on_state(id_, state, now);
   }
   void restart_clock() { ++health_.clock.epoch; }
+  void find_utc(drivers::UtcState state) { health_.clock.utc = state; }
   // A sample that arrives when it is taken.
   void sample(hal::Time at, const drivers::ImuSample::Vector& accel = {0, 0, 9.81}) {
     sample(at, at, accel);
@@ -50,6 +52,7 @@ class FakeDriver final : public drivers::Driver {
   }
 
   int ticks = 0;
+  std::int64_t wall = 0;  // Unix minus inner time, as told
 
  private:
   void deliver(const drivers::Packet& packet, hal::Time arrival) {

@@ -43,6 +43,7 @@ class FakePort final : public hal::Port {
     return baud_result;
   }
   bool drained() const override { return is_drained; }
+  bool has_line() const override { return is_line; }
   hal::PortStats stats() const override { return counters; }
   std::string_view name() const override { return "fake:"; }
 
@@ -72,6 +73,7 @@ class FakePort final : public hal::Port {
   bool refuse_open = false, opens_later = false, refuse_write = false, refuse_dtr = false;
   hal::Error refusal{hal::Errc::not_found, 0, "fake: open", {}};
   bool is_drained = true;
+  bool is_line = true;
   bool dtr = true;
   std::vector<int> bauds;  // one entry per set_baud()
   hal::Status baud_result = hal::ok;

@@ -37,6 +37,7 @@ class SimPort final : public hal::Port {
   hal::Status set_dtr(bool) override { return hal::ok; }
   hal::Status set_baud(int) override { return hal::ok; }
   bool drained() const override { return true; }
+  bool has_line() const override { return is_line; }
   hal::PortStats stats() const override { return stats_; }
   std::string_view name() const override { return "sim:"; }
 
@@ -79,6 +80,7 @@ class SimPort final : public hal::Port {
   }
 
   bool refuses_writes = false;
+  bool is_line = true;
   // When the device was heard of again after its last long silence.
   hal::Time back_at() const { return back_at_; }
   // What a port may say of itself, for the diagnostics.

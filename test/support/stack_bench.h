@@ -119,10 +119,11 @@ class StackBench {
     simulated.player = std::move(*sim::Player::make(inputs, start_));
     auto port = std::make_unique<SimPort>(clock, *simulated.player, is_serial);
     simulated.port = port.get();
+    port->is_line = is_serial;
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup{.first_sensor = id,
                                .baud = sensor.baud,
-                               .fixed_latency = sensor.fixed_latency,
+                               .stamps = sensor.stamps,
                                .ports = {},
                                .sink = &station.pipeline().input()};
     setup.ports[0] = std::move(port);

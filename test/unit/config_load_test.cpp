@@ -101,7 +101,7 @@ TEST(ConfigLoad, EveryKeyOfASensorReachesItsMember) {
   STRCMP_EQUAL("left", s.trajectory.c_str());
   CHECK(s.role == config::Role::optional);
   CHECK(s.max_wait == 30500us);
-  CHECK(s.fixed_latency == 1250us);
+  CHECK(s.stamps.fixed_latency == 1250us);
   LONGS_EQUAL(77, *s.capacity);
   DOUBLES_EQUAL(0.5, s.sampling_ratio, 0);
   DOUBLES_EQUAL(0.05, s.min_range, 0);

@@ -62,6 +62,7 @@ TEST_GROUP(DeviceDriver) {
   test::FakePort* port = nullptr;
   std::unique_ptr<Driver> driver;
   unsigned stamp = 0;
+  StampOptions options_of_stamps;
 
   void setup() override { build(115200); }
   template <class D = test::TinyDevice>
@@ -73,6 +74,7 @@ TEST_GROUP(DeviceDriver) {
     setup.baud = baud;
     setup.ports[0] = std::move(owned);
     setup.sink = &log;
+    setup.stamps = options_of_stamps;
     driver = make_driver<D>(options, std::move(setup));
   }
   void deliver(const std::vector<std::byte>& bytes) { port->deliver(bytes); }
@@ -137,6 +139,30 @@ TEST(DeviceDriver, APacketDuringTheDialogueIsUnwanted) {
   LONGS_EQUAL(2, health().unwanted);
   LONGS_EQUAL(0, log.samples.size());
   books_balance();
+}
+
+TEST(DeviceDriver, WarmsUpWithoutPacketsAndIsNotSilentMeanwhile) {
+  options_of_stamps.warm_up = 1s;
+  build(115200);
+  stream();
+  run(90ms);
+  while (health().packets == 0 && stamp < 200) {
+    sample();
+    tick(10ms);
+    is(State::streaming);
+  }
+  LONGS_EQUAL(92, health().withheld);  // at once, and from 90 ms to 990 ms
+  LONGS_EQUAL(1, health().packets);
+  books_balance();
+}
+
+TEST(DeviceDriver, TakesNoLineTimeOffWhereThereIsNoLine) {
+  port->is_line = false;
+  stream();
+  stamp += 99;  // further than time went: the line must not be above an arrival
+  tick(50ms);
+  sample();
+  CHECK_TRUE(log.samples.back().at == clock.now());
 }
 
 TEST(DeviceDriver, EveryFrameIsCountedUnderOneReason) {

@@ -50,6 +50,7 @@ struct Program final : hal::ReplayListener, hal::PortListener {
     note("tick", now);
     if (!is_open) port->open(*this);
   }
+  void on_wall_clock(std::int64_t) override {}
   void on_suspended(hal::Duration length) override {
     journal += "slept " + std::to_string(length.count()) + '\n';
   }

@@ -24,7 +24,7 @@ std::uint64_t replay(const config::Stack& stack, const RawLog& raw, app::Message
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup{.first_sensor = id,
                                .baud = sensor.baud,
-                               .fixed_latency = sensor.fixed_latency,
+                               .stamps = sensor.stamps,
                                .ports = {},
                                .sink = &station.pipeline().input()};
     setup.ports[0] = replayer.make_port(id, 0, sensor.name);

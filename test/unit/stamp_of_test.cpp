@@ -88,8 +88,9 @@ class Line {
         {*sim::find_model(c.driver), c.device, {}, 0.0, 1, is_serial, &truth, {}}, clock.now()));
     auto port = std::make_unique<test::SimPort>(clock, *player_, is_serial);
     port_ = port.get();
+    port->is_line = is_serial;
     drivers::DriverSetup setup{
-        .first_sensor = 0, .baud = c.baud, .fixed_latency = {}, .ports = {}, .sink = &log};
+        .first_sensor = 0, .baud = c.baud, .stamps = {}, .ports = {}, .sink = &log};
     setup.ports[0] = std::move(port);
     driver_ = row_.make(options_, std::move(setup));
     driver_->start(clock.now());

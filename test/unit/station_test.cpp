@@ -110,6 +110,29 @@ TEST(Station, AClockThatBeganAnewIsOneEvent) {
   STRCMP_EQUAL("body epoch: its clock began anew; ", bench.events().c_str());
 }
 
+TEST(Station, WhatBecomesOfADevicesUtcIsOneEventEach) {
+  begin();
+  bench.imu_driver->find_utc(drivers::UtcState::trusted);
+  bench.run_for(100ms);
+  bench.imu_driver->find_utc(drivers::UtcState::tai);
+  bench.run_for(100ms);
+  const std::string told = bench.events();
+  STRCMP_CONTAINS(
+      "body utc: its own UTC stamps are used; body utc: its stamps are 37 s ahead: it "
+      "sends TAI",
+      told.c_str());
+  LONGS_EQUAL(2, lines(told, "utc:"));
+}
+
+TEST(Station, DriversAreToldTheWallClockAndAtAStepAtOnce) {
+  begin();
+  bench.station->on_wall_clock(123);
+  CHECK_EQUAL(123, bench.imu_driver->wall);
+  const std::int64_t offset = bench.clock.both().unix_ns - hal::to_ns(bench.clock.now());
+  bench.station->on_offset(offset + 5'000'000'000);
+  CHECK_EQUAL(offset + 5'000'000'000, bench.imu_driver->wall);
+}
+
 TEST(Station, TheOffsetOfTheStartIsNoStep) {
   begin();
   STRCMP_EQUAL("0", bench.state()["lidard"].values["segment"].c_str());
