@@ -116,7 +116,7 @@ std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time a
 std::int64_t ClockMapper::smooth(std::int64_t device_ns) const {
   const std::int64_t quantum = model_.quantum.count(), period = model_.period.count();
   if (quantum == 0 || period == 0) return device_ns;
-  const std::int64_t moved = device_ns - unwrapped_;
+  const std::int64_t moved = device_ns - smoothed_;
   const std::int64_t periods = std::max<std::int64_t>(1, (moved + period / 2) / period);
   return std::clamp(smoothed_ + periods * period, device_ns, device_ns + quantum - 1);
 }
