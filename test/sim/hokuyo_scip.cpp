@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "test/sim/hokuyo_replies.h"
+#include "test/sim/hokuyo_requests.h"
 #include "test/sim/hokuyo_scan.h"
 #include "test/sim/scip_text.h"
 #include "test/sim/wire.h"
@@ -34,10 +36,8 @@ constexpr OptionRow kOptions[] = {
 const std::string kDone = "00";
 
 struct Stream {
-  Request request;
-  Wanted wanted;
-  int interval = 0, count = 0;  // scans left out between two; asked for, 0 = endless
-  int left = 0, wait = 0;
+  Measuring what;
+  int left = 0, wait = 0;  // scans to come of those asked for; to leave out
   hal::Time since;
 };
 
@@ -76,7 +76,7 @@ class Hokuyo final : public DeviceModel {
     hal::Text<16> parameters;
     parameters.print("%04d%04d01000", model_.first, model_.last);
     request.parameters = parameters.c_str();
-    stream_ = Stream{request, {model_.first, model_.last, 1, 3, false}, 0, 0, 0, 0, now};
+    stream_ = Stream{{request, {model_.first, model_.last, 1, 3, false}, 0, 0}, 0, 0, now};
   }
 
   void receive(Channel, hal::Bytes bytes, hal::Time now, Output& out) override {
@@ -140,6 +140,7 @@ class Hokuyo final : public DeviceModel {
     turn_first_ += hal::Duration(whole);
   }
 
+  bool laser_is_bad() const { return settings_.word("laser") == "bad"; }
   void laser_on(hal::Time now) {
     if (laser_) return;
     laser_ = true;
@@ -162,7 +163,7 @@ class Hokuyo final : public DeviceModel {
     }
     if (!request.fault.empty()) return status(request, request.fault, now, out);
     if (request.symbol == "TM") return status_of_time(request, now, out);
-    const int width = parameter_width(request.symbol);
+    const int width = parameter_width(model_, request.symbol);
     // Time adjustment wants nothing but its own commands.
     if (upgrade || width < 0 || adjust_) return status(request, "0E", now, out);
     const auto given = static_cast<int>(request.parameters.size());
@@ -170,27 +171,16 @@ class Hokuyo final : public DeviceModel {
     obey(request, now, out);
   }
 
-  // Characters that the parameters of a command have; -1 = there is no such command.
-  int parameter_width(const std::string& symbol) const {
-    for (const char* plain : {"VV", "PP", "II", "BM", "QT", "RS", "RT"})
-      if (symbol == plain) return 0;
-    const bool with_intensity = symbol == "GE" || symbol == "ME";
-    if (with_intensity && !model_.intensity) return -1;
-    if (symbol == "GD" || symbol == "GS" || symbol == "GE") return 10;
-    if (symbol == "MD" || symbol == "MS" || symbol == "ME") return 13;
-    if (symbol == "SS") return 6;
-    return symbol == "CR" && model_.motor_command ? 2 : -1;
-  }
-
   void obey(const Request& request, hal::Time now, Output& out) {
     const std::string& symbol = request.symbol;
-    if (symbol == "VV") return say_version(request, now, out);
-    if (symbol == "PP") return say_parameters(request, now, out);
-    if (symbol == "II") return say_state(request, now, out);
+    if (symbol == "VV")
+      return inform(request, version_lines(model_, settings_.word("vv")), now, out);
+    if (symbol == "PP") return inform(request, parameter_lines(model_, rated_rpm_), now, out);
+    if (symbol == "II") return inform(request, state_lines(model_, state(now)), now, out);
     if (symbol == "SS") return status(request, set_baud(request.parameters), now, out), take_baud();
     if (symbol == "CR") return status(request, set_motor(request.parameters), now, out);
     if (symbol == "BM") {
-      const bool bad = settings_.word("laser") == "bad";
+      const bool bad = laser_is_bad();
       status(request, bad ? "01" : (laser_ ? "02" : kDone), now, out);
       if (!bad) laser_on(now);
       return;
@@ -200,35 +190,14 @@ class Hokuyo final : public DeviceModel {
       return status(request, kDone, now, out);
     }
     if (symbol == "RS" || symbol == "RT") return reset(request, now, out);
-    Stream stream;
-    const std::string fault = understand(request, stream);
+    Measuring measuring;
+    const std::string fault = understand(model_, request, measuring);
     if (!fault.empty()) return status(request, fault, now, out);
-    if (symbol[0] == 'G') return measure_once(stream, now, out);
-    if (settings_.word("laser") == "bad") return status(request, "50", now, out);
+    if (symbol[0] == 'G') return measure_once(measuring, now, out);
+    if (laser_is_bad()) return status(request, "50", now, out);
     status(request, kDone, now, out);
     laser_on(now);
-    stream.since = now;
-    stream_ = stream;
-  }
-
-  std::string understand(const Request& request, Stream& stream) const {
-    const std::string& p = request.parameters;
-    const auto start = decimal(p, 0, 4), end = decimal(p, 4, 4), cluster = decimal(p, 8, 2);
-    if (!start) return "01";
-    if (!end) return "02";
-    if (!cluster) return "03";
-    if (*end > model_.highest) return "04";
-    if (*end < *start) return "05";
-    stream.request = request;
-    const char kind = request.symbol[1];
-    stream.wanted = {*start, *end, std::max(*cluster, 1), kind == 'S' ? 2 : 3, kind == 'E'};
-    if (request.symbol[0] == 'G') return {};
-    const auto interval = decimal(p, 10, 1), count = decimal(p, 11, 2);
-    if (!interval) return "06";
-    if (!count) return "07";
-    stream.interval = *interval;
-    stream.count = stream.left = *count;
-    return {};
+    stream_ = Stream{measuring, measuring.count, 0, now};
   }
 
   void status_of_time(const Request& request, hal::Time now, Output& out) {
@@ -284,57 +253,31 @@ class Hokuyo final : public DeviceModel {
     take_baud();
   }
 
-  void say_version(const Request& request, hal::Time now, Output& out) {
-    const std::string& defect = settings_.word("vv");
-    std::string serial = info_line("SERI", model_.serial);
-    if (defect == "bad_check") serial[serial.size() - 2] ^= 1;
-    if (defect == "empty_line") serial += '\n';
-    say(request.echo() + '\n' + line(kDone) + info_line("VEND", "Hokuyo Automatic Co.,Ltd.") +
-            info_line("PROD", model_.product) + info_line("FIRM", model_.firmware) +
-            info_line("PROT", "SCIP 2.0") + serial + '\n',
-        now, out);
+  void inform(const Request& request, const std::string& lines, hal::Time now, Output& out) {
+    say(request.echo() + '\n' + line(kDone) + lines + '\n', now, out);
   }
-
-  void say_parameters(const Request& request, hal::Time now, Output& out) {
-    std::string text = request.echo() + '\n' + line(kDone) +
-                       info_line("MODL", std::string(model_.name) + "(Hokuyo Automatic Co.,Ltd.)");
-    const std::pair<const char*, int> kRows[] = {
-        {"DMIN", model_.min_mm}, {"DMAX", model_.max_mm}, {"ARES", model_.steps_per_turn},
-        {"AMIN", model_.first},  {"AMAX", model_.last},   {"AFRT", model_.front},
-        {"SCAN", rated_rpm_}};
-    for (const auto& [key, value] : kRows) text += info_line(key, std::to_string(value));
-    say(text + '\n', now, out);
-  }
-
-  void say_state(const Request& request, hal::Time now, Output& out) {
-    const std::string rate = serial_ ? std::to_string(baud_) + "[bps]" : "USB only";
-    hal::Text<8> time;
-    time.print("%06X", static_cast<unsigned>(clock_.stamp(now) / kMillisecond % kClockModulus));
-    const bool bad = settings_.word("laser") == "bad";
-    say(request.echo() + '\n' + line(kDone) + info_line("MODL", model_.product) +
-            info_line("LASR", laser_ ? "ON" : "OFF") +
-            info_line("SCSP", std::to_string(rpm_) + "[rpm]") +
-            info_line("MESM", stream_ ? "Measuring" : "IDLE") + info_line("SBPS", rate) +
-            info_line("TIME", time.view()) +
-            info_line("STAT", bad ? "Laser malfunction" : "Sensor works well") + '\n',
-        now, out);
+  State state(hal::Time now) {
+    const std::int64_t ms = clock_.stamp(now) / kMillisecond % kClockModulus;
+    return {laser_, stream_.has_value(),           !laser_is_bad(), rpm_,
+            baud_,  static_cast<std::uint32_t>(ms)};
   }
 
   // The last whole turn with the laser on, or the first when there is none yet.
-  void measure_once(const Stream& stream, hal::Time now, Output& out) {
-    if (!laser_) return status(stream.request, "10", now, out);
-    if (latest_) return say_scan(stream, *latest_, kDone, now, out);
-    waiting_ = stream;
+  void measure_once(const Measuring& measuring, hal::Time now, Output& out) {
+    if (!laser_) return status(measuring.request, "10", now, out);
+    if (latest_) return say_scan(measuring, *latest_, kDone, now, out);
+    waiting_ = measuring;
   }
 
-  void say_scan(const Stream& stream, const Turn& turn, const std::string& code, hal::Time now,
-                Output& out) {
+  void say_scan(const Measuring& measuring, const Turn& turn, const std::string& code,
+                hal::Time now, Output& out) {
     const bool at_end = settings_.word("stamp") == "end";
     const std::int64_t ms =
         clock_.stamp(at_end ? turn.at(model_, model_.highest) : turn.first) / kMillisecond;
     ScanTruth truth{ms * kMillisecond, {}};
-    const std::string data = measure(model_, stream.wanted, turn, truth.beams);
-    say(stream.request.echo() + '\n' + line(code) + line(time_text(ms)) + data_lines(data) + '\n',
+    const std::string data = measure(model_, measuring.wanted, turn, truth.beams);
+    say(measuring.request.echo() + '\n' + line(code) + line(time_text(ms)) + data_lines(data) +
+            '\n',
         now, out);
     out.scans.push_back(std::move(truth));
   }
@@ -359,15 +302,15 @@ class Hokuyo final : public DeviceModel {
 
   void say_stream(const Turn& done, hal::Time now, Output& out) {
     Stream& stream = *stream_;
-    stream.wait = stream.interval;
-    if (stream.count > 0) {
+    stream.wait = stream.what.interval;
+    if (stream.what.count > 0) {
       --stream.left;
       hal::Text<4> left;
       left.print("%02d", stream.left);
-      stream.request.parameters.replace(11, 2, left.c_str());
+      stream.what.request.parameters.replace(11, 2, left.c_str());
     }
-    say_scan(stream, done, "99", now, out);
-    if (stream.count > 0 && stream.left == 0) laser_off();
+    say_scan(stream.what, done, "99", now, out);
+    if (stream.what.count > 0 && stream.left == 0) laser_off();
   }
 
   const Model& model_;
@@ -387,7 +330,8 @@ class Hokuyo final : public DeviceModel {
   hal::Time turn_first_{};  // of the turn in the making
   double part_ns_ = 0.0;    // of a nanosecond, by which the next turn is later
   std::optional<Turn> latest_;
-  std::optional<Stream> stream_, waiting_;
+  std::optional<Stream> stream_;
+  std::optional<Measuring> waiting_;  // for the first whole turn
 };
 
 }  // namespace
