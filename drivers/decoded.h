@@ -102,8 +102,8 @@ class Stamper {
   void set_wall_clock(std::int64_t unix_minus_inner_ns) {  // as measured
     utc_.set_wall_clock(unix_minus_inner_ns);
   }
-  void reopen() { mapper_.reopened(); }          // the port was opened anew
-  void set_baud(int baud) { baud_ = baud; }      // the line goes at another rate now
+  void reopen() { mapper_.reopened(); }      // the port was opened anew
+  void set_baud(int baud) { baud_ = baud; }  // the line goes at another rate now
   ClockHealth health() const;
 
  private:

@@ -84,27 +84,27 @@ TEST_GROUP(DeviceUtc) {
 };
 
 TEST(DeviceUtc, IsTakenAsItIsSoThatEvenTheConstantLatencyShows) {
-  Stamper stamper({}, options);
+  Stamper stamper({}, 0, options);
   for (int i = 0; i < 300; ++i) CHECK_TRUE(sample(stamper) == 0ns);
   CHECK_TRUE(stamper.health().utc == UtcState::trusted);
 }
 
 TEST(DeviceUtc, IsMappedLikeAnyClockUnlessAskedFor) {
-  Stamper stamper({}, {.fixed_latency = 0ns});
+  Stamper stamper({}, 0, {.fixed_latency = 0ns});
   for (int i = 0; i < 300; ++i) CHECK_TRUE(sample(stamper) == 4ms);
   CHECK_TRUE(stamper.health().utc == UtcState::unused);
 }
 
 TEST(DeviceUtc, OfTaiIsMappedAndNamed) {
   ahead = 37'000'000'000;
-  Stamper stamper({}, options);
+  Stamper stamper({}, 0, options);
   for (int i = 0; i < 300; ++i) CHECK_TRUE(sample(stamper) == 4ms);
   CHECK_TRUE(stamper.health().utc == UtcState::tai);
   CHECK_TRUE(stamper.health().locked);
 }
 
 TEST(DeviceUtc, FallsBackToALineThatIsThereAlready) {
-  Stamper stamper({}, options);
+  Stamper stamper({}, 0, options);
   for (int i = 0; i < 3000; ++i) sample(stamper);
   clock.step_wall(-3600s);  // of the host alone; the device goes on
   ahead = 3'600'000'000'000;
@@ -121,7 +121,7 @@ TEST(DeviceUtc, FallsBackToALineThatIsThereAlready) {
 
 TEST(DeviceUtc, DoesNotWarmUp) {
   options.warm_up = 5s;
-  Stamper stamper({}, options);
+  Stamper stamper({}, 0, options);
   for (int i = 0; i < 10; ++i) sample(stamper);
   LONGS_EQUAL(0, stamper.health().withheld);
 }
