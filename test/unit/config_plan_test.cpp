@@ -61,12 +61,12 @@ TEST(ConfigPlan, TheLineLoadIsPartOfATenthOfTheBaudRate) {
   DOUBLES_EQUAL(17625 / 23040.0, plan_of("").line_load, 1e-9);
 }
 
-TEST(ConfigPlan, TheQueueHoldsTwiceWhatArrivesInTheLargestMaxWait) {
+TEST(ConfigPlan, TheQueueHoldsWhatArrivesInTheLargestMaxWaitAndInASecondOfStall) {
   const config::Stack c = stack(
       "sensors: {a: {driver: ldrobot, port: 'udp:1', emit: chunk},"
       " b: {driver: ldrobot, port: 'udp:2', max_wait_ms: 100}}");
-  LONGS_EQUAL(75, config::plan(c).sensors[0].capacity);
-  LONGS_EQUAL(8, config::plan(c).sensors[1].capacity);
+  LONGS_EQUAL(413, config::plan(c).sensors[0].capacity);
+  LONGS_EQUAL(11, config::plan(c).sensors[1].capacity);
 }
 
 TEST(ConfigPlan, ByTrajectoryOnlySensorsOfTheSameOneAreWaitedFor) {
