@@ -1,11 +1,11 @@
 // YDLIDAR 2D lidars: X2, X3, X4, X4 Pro, S2, S4, G1, G2, G4, G6, F4, R2, TG15/30/50, TX, Tmini.
 // Sources: "G4 Development Manual"; YDLidar-SDK 1.2.20; real packets of a Tmini Pro.
 //
-// Packet, little-endian: AA 55 | u8 {frequency:7, Z:1} | u8 n | u16 first angle, last angle, {deg/64
-// :15, 1:1} | u16 check | n samples. Z: a revolution starts here (then n is 1). A sample is u16 S;
-// u8 intensity, u16 S; or u16 intensity, u16 S. `check` is the XOR of all other words, in an odd
-// sample of its intensity alone and of S. Nothing but the check tells which kind of sample it is.
-// Distance: S/4 mm (triangulation; with an intensity without the two lowest bits, which flag
+// Packet, little-endian: AA 55 | u8 {frequency:7, Z:1} | u8 n | u16 first angle, last angle,
+// {deg/64 :15, 1:1} | u16 check | n samples. Z: a revolution starts here (then n is 1). A sample is
+// u16 S; u8 intensity, u16 S; or u16 intensity, u16 S. `check` is the XOR of all other words, in an
+// odd sample of its intensity alone and of S. Nothing but the check tells which kind of sample it
+// is. Distance: S/4 mm (triangulation; with an intensity without the two lowest bits, which flag
 // interference or extend the intensity to 10 bits), S/2 mm (G6; TG up to firmware 1.2), S mm
 // (time of flight: TG, TX, Tmini Plus SH). Angles grow clockwise; a lidar that triangulates from
 // beside its axis sees what is d mm away by atan(21.8/d - 21.8/155.3) further on.
@@ -13,7 +13,9 @@
 // Command: A5 code. Reply: A5 5A | u32 {length:30, mode:2} | u8 type | payload; no check.
 //
 // In doubt: whether health is asked by 91 (manual) or 92 (SDK): both are tried. Firmware of a TG is
-// taken as the SDK prints it, high byte first.
+// taken as the SDK prints it, high byte first. A model of several rates is taken to count them from
+// the slowest, which no source says. Rates of S4 and Tmini Plus SH are told by none either: those
+// of their sisters are taken; a rate that is wrong by more than 4 % is found by the arrivals.
 #pragma once
 
 #include <array>
@@ -21,33 +23,15 @@
 
 #include "drivers/device_driver.h"
 #include "drivers/registry.h"
+#include "drivers/ydlidar/framing.h"
+#include "drivers/ydlidar/models.h"
+#include "drivers/ydlidar/rotation.h"
 
 namespace drivers {
-
-class YdlidarFraming {
- public:
-  static constexpr std::size_t kMaxFrame = 10 + 4 * 100;  // documented: 80 samples
-  enum class Kind : std::uint8_t { packet, stamp, reply };
-
-  std::size_t measure(Bytes b) { return measure(b, false); }
-  std::size_t measure_last(Bytes b) { return measure(b, true); }
-  bool intact(Bytes frame);
-  void forget() { learnt_ = 0, misses_ = 0; }
-
-  static Kind kind_of(Bytes frame);
-  static std::size_t sample_size(Bytes packet);
-
- private:
-  std::size_t measure(Bytes b, bool last) const;
-
-  std::size_t learnt_ = 0;  // bytes of a sample, as the newest packet told; 0: not known
-  int misses_ = 0;          // in a row
-};
 
 class Ydlidar {
  public:
   using Framing = YdlidarFraming;
-  struct Model;  // what differs from one to the other
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
   static std::span<const Step<Ydlidar>> start_script();
@@ -83,39 +67,29 @@ class Ydlidar {
   bool halt_motor(Request&);
 
   bool may_answer() const;
-  void adopt(const Model&);
+  void adopt(const YdlidarModel&);
   void describe();
   void decode_packet(const Frame&, Decoded&);
-  double step_of(double first, double last, std::size_t n) const;
   void fill_beams(Bytes packet, std::size_t sample, std::size_t n, double first, double step);
-  bool passes_turn(bool zero, double turned);
-  void measure_period(hal::Time arrival);
+  double khz() const { return 1e6 / samples_.period_ns(); }
 
   // As configured.
-  const Model* const configured_;  // null: auto
+  const YdlidarModel* const configured_;  // null: auto
   const double asked_khz_, asked_hz_, fixed_mm_;
 
   // What the device told, or else what is usual.
-  const Model* model_;
+  const YdlidarModel* model_;
   bool answers_ = false, is_started_ = false, is_guessed_ = false;
   unsigned firmware_ = 0, code_ = 0, asked_ = 0, changes_ = 0;
   int unstopped_ = 0;  // packets that came although it was told to stop
-  double hz_ = 0;  // turns per second; 0: not told
+  double hz_ = 0;      // turns per second; 0: not told
   hal::Text<24> serial_{};
   hal::Text<96> about_{};
   double mm_ = 0.25;  // a unit of distance
-  double period_ns_;  // between two samples
 
-  // Of the data stream. Angles in degrees, clockwise.
+  // Of the data stream.
   Framing framing_;
-  double raw_ns_ = 0;           // counted until the newest sample, lost ones included
-  double next_ = -1;            // where the packet after the newest should begin; -1: none yet
-  double step_ = 0;             // between two samples, as usual; 0: not known yet
-  double since_turn_ = 0;       // from the newest turn boundary on
-  bool knows_turn_ = false;     // such a boundary was seen
-  hal::Time turned_at_{};       // its arrival
-  double turn_ns_ = 0;          // raw_ns_ then
-  int strange_ = 0;             // turns in a row that took another time than counted
+  EvenSamples samples_;
   std::array<Beam, 100> beams_{};
 };
 

@@ -35,7 +35,10 @@ class SimPort final : public hal::Port {
   }
   void close() override { listener_ = nullptr; }
   hal::Status set_dtr(bool) override { return hal::ok; }
-  hal::Status set_baud(int) override { return hal::ok; }
+  hal::Status set_baud(int rate) override {
+    baud = rate;
+    return hal::ok;
+  }
   bool drained() const override { return true; }
   bool has_line() const override { return is_line; }
   hal::PortStats stats() const override { return stats_; }
@@ -51,6 +54,7 @@ class SimPort final : public hal::Port {
       const bool apart = !is_serial_ || parts_ == 0;
       if (listener_ == nullptr || arrived_.size() + write.bytes.size() > kRoom) continue;
       arrived_.insert(arrived_.end(), write.bytes.begin(), write.bytes.end());
+      if (!is_at_its_rate()) garble(write.bytes.size());
       if (apart && parts_ < std::size(part_)) part_[parts_++] = {0, write.due};
       part_[parts_ - 1].size += write.bytes.size();
     }
@@ -64,6 +68,12 @@ class SimPort final : public hal::Port {
       listener->on_port_fault({hal::Errc::closed, 0, "sim: unplugged", {}}, clock_.now());
       return;
     }
+    const std::size_t lost = std::min(lost_, arrived_.size());
+    lost_ -= lost;
+    if (lost > 0 && parts_ == 1) {
+      arrived_.erase(arrived_.begin(), arrived_.begin() + static_cast<std::ptrdiff_t>(lost));
+      part_[0].size -= lost;
+    }
     std::size_t at = 0;
     for (std::size_t i = 0; i < parts_ && listener_ != nullptr; ++i) {
       const hal::Bytes bytes = hal::Bytes(arrived_).subspan(at, part_[i].size);
@@ -75,12 +85,16 @@ class SimPort final : public hal::Port {
   }
   void hand_over() {
     if (written_.empty()) return;
-    player_.receive(sim::Channel::data, written_, clock_.now());
+    if (is_at_its_rate()) player_.receive(sim::Channel::data, written_, clock_.now());
     written_.clear();
   }
 
+  // The next bytes of the line do not arrive: whoever opens it comes into the middle of a frame.
+  void lose(std::size_t bytes) { lost_ = bytes; }
+
   bool refuses_writes = false;
   bool is_line = true;
+  int baud = 0;  // of the line; 0: as the device has it
   // When the device was heard of again after its last long silence.
   hal::Time back_at() const { return back_at_; }
   // What a port may say of itself, for the diagnostics.
@@ -95,8 +109,21 @@ class SimPort final : public hal::Port {
 
   bool is_pulled() const { return listener_ != nullptr && !player_.is_plugged(clock_.now()); }
 
+  bool is_at_its_rate() const {
+    return baud == 0 || static_cast<unsigned>(baud) == player_.line_baud(clock_.now());
+  }
+  // As many bytes of nonsense.
+  void garble(std::size_t bytes) {
+    for (std::size_t i = arrived_.size() - bytes; i < arrived_.size(); ++i) {
+      arrived_[i] = static_cast<std::byte>(noise_ >> 24);
+      noise_ = noise_ * 1664525U + 1013904223U;
+    }
+  }
+
   const hal::Clock& clock_;
   sim::Player& player_;
+  std::uint32_t noise_ = 1;
+  std::size_t lost_ = 0;  // bytes still to be lost
   const bool is_serial_;
   hal::PortListener* listener_ = nullptr;
   std::vector<std::byte> arrived_, written_;

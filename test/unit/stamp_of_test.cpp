@@ -7,8 +7,7 @@
 
 #include "test/sim/room.h"
 #include "test/support/harness.h"
-#include "test/support/packet_log.h"
-#include "test/support/stack_bench.h"
+#include "test/support/sim_line.h"
 #include "test/unit/sim_fixture.h"
 
 using drivers::StampOf;
@@ -76,53 +75,6 @@ std::string name_of(const Case& c) {
   for (const auto& [key, value] : c.options) name += " " + std::string(value);
   return name;
 }
-
-// The real driver and its simulated device on a line that delays nothing.
-class Line {
- public:
-  explicit Line(const Case& c) : row_(*drivers::find(c.driver)), options_(row_.options) {
-    for (const auto& [key, value] : c.options)
-      CHECK_TRUE(static_cast<bool>(options_.set(key, value)));
-    const bool is_serial = c.baud > 0;
-    player_ = std::move(*sim::Player::make(
-        {*sim::find_model(c.driver), c.device, {}, 0.0, 1, is_serial, &truth, {}}, clock.now()));
-    auto port = std::make_unique<test::SimPort>(clock, *player_, is_serial);
-    port_ = port.get();
-    port->is_line = is_serial;
-    drivers::DriverSetup setup{
-        .first_sensor = 0, .baud = c.baud, .stamps = {}, .ports = {}, .sink = &log};
-    setup.ports[0] = std::move(port);
-    driver_ = row_.make(options_, std::move(setup));
-    driver_->start(clock.now());
-    next_tick_ = clock.now() + 20ms;
-  }
-
-  void run_for(hal::Duration length) {
-    const hal::Time end = clock.now() + length;
-    for (;;) {
-      const hal::Time due = std::min(next_tick_, player_->advance(clock.now()));
-      if (due > end) return;
-      clock.set(std::max(due, clock.now()));
-      player_->advance(clock.now());
-      if (port_->fetch()) port_->deliver();
-      if (clock.now() >= next_tick_) next_tick_ += 20ms, driver_->tick(clock.now());
-      port_->hand_over();
-    }
-  }
-  const drivers::Row& row() const { return row_; }
-
-  test::ManualClock clock;
-  test::TruthLog truth;
-  test::PacketLog log;
-
- private:
-  const drivers::Row& row_;
-  drivers::Options options_;
-  std::unique_ptr<sim::Player> player_;
-  test::SimPort* port_ = nullptr;
-  std::unique_ptr<drivers::Driver> driver_;
-  hal::Time next_tick_{};
-};
 
 struct Measured {
   hal::Time at;
@@ -234,7 +186,7 @@ TEST(StampOf, TheDeviceTiesItsFramesToTheInstantOfTheRegistry) {
 
 TEST(StampOf, OnALineWithoutNoiseEveryMeasurementGetsItsOwnTime) {
   for (const Case& c : kCases) {
-    Line line(c);
+    test::SimLine line(c.driver, c.device, c.options, c.baud);
     line.run_for(12s);
     const std::vector<Measured> seen = measured(line.log), truth = measured(line.truth);
     CHECK_TRUE_TEXT(seen.size() > 1000, name_of(c).c_str());

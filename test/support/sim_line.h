@@ -1,0 +1,98 @@
+// A driver and its simulated device on a serial line (or a socket) that delays nothing, in
+// simulated time.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drivers/registry.h"
+#include "test/sim/faults.h"
+#include "test/sim/player.h"
+#include "test/support/harness.h"
+#include "test/support/manual_clock.h"
+#include "test/support/packet_log.h"
+#include "test/support/sim_port.h"
+#include "test/support/stack_bench.h"
+
+namespace test {
+
+class SimLine {
+ public:
+  using Set = std::vector<std::pair<const char*, const char*>>;
+
+  // `baud` 0: a socket. The device gets power at once; the driver starts `later`.
+  SimLine(const char* driver, const sim::Options& device, const Set& options, int baud,
+          hal::Duration later = {}, const std::vector<const char*>& faults = {})
+      : row_(*drivers::find(driver)) {
+    drivers::Options chosen(row_.options);
+    for (const auto& [key, value] : options) CHECK_TRUE(static_cast<bool>(chosen.set(key, value)));
+    const bool is_serial = baud > 0;
+    sim::PlayerInputs inputs{*sim::find_model(driver), device, {}, 0.0, 1, is_serial, &truth, {}};
+    for (const char* const text : faults) inputs.faults.push_back(*sim::parse_fault(text));
+    player_ = std::move(*sim::Player::make(inputs, clock.now()));
+    auto owned = std::make_unique<SimPort>(clock, *player_, is_serial);
+    port = owned.get();
+    port->is_line = is_serial;
+    drivers::DriverSetup setup{
+        .first_sensor = 0, .baud = baud, .stamps = {}, .ports = {}, .sink = &log};
+    setup.ports[0] = std::move(owned);
+    driver_ = row_.make(chosen, std::move(setup));
+    run_for(later);
+    driver_->start(clock.now());
+    next_tick_ = clock.now() + kTick;
+    is_started_ = true;
+  }
+
+  void run_for(hal::Duration length) {
+    const hal::Time end = clock.now() + length;
+    for (;;) {
+      const hal::Time player = player_->advance(clock.now());
+      const hal::Time due = is_started_ ? std::min(next_tick_, player) : player;
+      if (due > end) break;
+      clock.set(std::max(due, clock.now()));
+      player_->advance(clock.now());
+      if (port->fetch()) port->deliver();
+      if (is_started_ && clock.now() >= next_tick_) {
+        next_tick_ += kTick;
+        driver_->tick(clock.now());
+      }
+      port->hand_over();
+    }
+    clock.set(std::max(end, clock.now()));
+  }
+  // How long until the claim holds; at most `most`.
+  template <class Claim>
+  hal::Duration wait_for(Claim&& claim, hal::Duration most) {
+    const hal::Time begin = clock.now();
+    while (!claim() && clock.now() < begin + most) run_for(std::chrono::milliseconds(1));
+    return clock.now() - begin;
+  }
+  hal::Duration until_streaming(hal::Duration most = std::chrono::seconds(10)) {
+    return wait_for([this] { return health().state == drivers::State::streaming; }, most);
+  }
+  void stop() {
+    driver_->stop(clock.now());
+    port->hand_over();
+    run_for(std::chrono::milliseconds(500));
+  }
+  const drivers::Row& row() const { return row_; }
+  drivers::Health health() const { return driver_->health(); }
+
+  ManualClock clock;
+  TruthLog truth;
+  PacketLog log;
+  SimPort* port = nullptr;  // owned by the driver
+
+ private:
+  static constexpr hal::Duration kTick = std::chrono::milliseconds(20);
+  const drivers::Row& row_;
+  std::unique_ptr<sim::Player> player_;
+  std::unique_ptr<drivers::Driver> driver_;
+  hal::Time next_tick_{};
+  bool is_started_ = false;
+};
+
+}  // namespace test
