@@ -40,12 +40,23 @@ Stamper::Outcome Stamper::stamp(Packet& packet, const Timing& timing) {
   if (auto* const slice = std::get_if<ScanSlice>(&packet)) {
     slice->first = at;
     slice->device_ns = device_ns;
+    keep_order(*slice);
   } else {
     auto& sample = std::get<ImuSample>(packet);
     sample.at = at;
     sample.device_ns = device_ns;
   }
   return Outcome::stamped;
+}
+
+void Stamper::keep_order(ScanSlice& slice) {
+  const hal::Time last = slice.last();
+  const auto n = static_cast<std::int64_t>(slice.beams.size());
+  if (slice.first <= newest_first_ && last > newest_first_) {
+    slice.step = (last - newest_first_) / n;
+    slice.first = last - slice.step * (n - 1);
+  }
+  newest_first_ = slice.first;
 }
 
 ClockHealth Stamper::health() const {

@@ -97,7 +97,9 @@ class Stamper {
     withheld,  // the clock still warms up
   };
 
-  // Fills in the packet's times. What is not stamped is counted in health().
+  // Fills in the packet's times. What is not stamped is counted in health(). A slice never begins
+  // before the one before it: where a device measures slower than it says, or a burst comes before
+  // its clock is known, its beams crowd together.
   Outcome stamp(Packet& packet, const Timing& timing);
   void set_wall_clock(std::int64_t unix_minus_inner_ns) {  // as measured
     utc_.set_wall_clock(unix_minus_inner_ns);
@@ -107,9 +109,12 @@ class Stamper {
   ClockHealth health() const;
 
  private:
+  void keep_order(ScanSlice&);
+
   ClockMapper mapper_;
   int baud_;
   const StampOptions options_;
+  hal::Time newest_first_ = hal::Time::min();  // of the newest slice
   UtcClock utc_;
   std::uint64_t withheld_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/delta2/delta2.h"
 #include "drivers/ldrobot/ldrobot.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
 #include "drivers/recognise.h"
@@ -13,6 +14,9 @@ namespace drivers {
 
 std::span<const Row> all() {
   static const std::array kRows{
+      Row{"delta2", Kind::lidar, "3irobotix Delta-2A, 2B, 2D, 2G; Xiaomi LDS08RR", 115200,
+          StampOf::last_beam, false, Delta2::options(), Delta2::figures, make_driver<Delta2>,
+          make_decoder<Delta2>, likeness<Delta2>},
       Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
           StampOf::last_beam, false, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
           make_decoder<Ldrobot>, likeness<Ldrobot>},

@@ -27,10 +27,10 @@ struct CountingSink final : drivers::PacketSink {
 };
 
 // 30 s: after that the stamps of an LD19 begin again.
-Stream ldrobot_stream() {
+Stream played(const char* driver, const sim::Options& set = {}) {
   const hal::Time begin = hal::from_ns(0);
   const auto player =
-      sim::Player::make({.row = *sim::find_model("ldrobot"), .set = {}, .faults = {}}, begin);
+      sim::Player::make({.row = *sim::find_model(driver), .set = set, .faults = {}}, begin);
   Stream stream;
   for (hal::Time now = begin; now < begin + 30s; now = (*player)->advance(now)) {
     for (sim::Write write; (*player)->take(now, write);) {
@@ -39,6 +39,9 @@ Stream ldrobot_stream() {
   }
   return stream;
 }
+
+Stream ldrobot_stream() { return played("ldrobot"); }
+Stream delta2_stream() { return played("delta2"); }
 
 // Express capsules of ten turns a second.
 Stream rplidar_stream() {
@@ -104,6 +107,7 @@ void decode_ldrobot(benchmark::State& state) { decode(state, "ldrobot", ldrobot_
 void decode_rplidar(benchmark::State& state) { decode(state, "rplidar", rplidar_stream); }
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
 void decode_ydlidar(benchmark::State& state) { decode(state, "ydlidar", ydlidar_stream); }
+void decode_delta2(benchmark::State& state) { decode(state, "delta2", delta2_stream); }
 
 }  // namespace
 
@@ -111,3 +115,4 @@ BENCHMARK(decode_ldrobot)->Name("frame/ldrobot");
 BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");
+BENCHMARK(decode_delta2)->Name("decode/delta2");

@@ -32,6 +32,7 @@ struct Device {
 };
 const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
 const Device kRplidar{"rplidar", "HIL_RPLIDAR", {{"model", "A1"}}, {}};
+const Device kDelta2{"delta2", "HIL_DELTA2", {{"model", "2A"}}, {}};
 const Device kMip{"microstrain_mip", "HIL_MICROSTRAIN_MIP", {}, {}};
 
 constexpr hal::Duration kSteady = 1s;
@@ -259,3 +260,4 @@ TEST_GROUP(Hil){};
 TEST(Hil, LdrobotStreamsFromPortToPackets) { Bench(kLdrobot).run(); }
 TEST(Hil, RplidarStreamsFromPortToPackets) { Bench(kRplidar).run(); }
 TEST(Hil, MicrostrainMipStreamsFromPortToPackets) { Bench(kMip).run(); }
+TEST(Hil, Delta2StreamsFromPortToPackets) { Bench(kDelta2).run(); }

@@ -108,7 +108,8 @@ TEST(ConfigManual, EveryDefaultIsAValueThatItsKeyTakes) {
 TEST(ConfigManual, AllExamplesLoad) {
   for (const char* name :
        {"examples/every_key.yaml", "examples/demo.yaml", "examples/one_lidar.yaml",
-        "examples/lidar_imu.yaml", "examples/network_lidar.yaml", "examples/ydlidar.yaml"}) {
+        "examples/lidar_imu.yaml", "examples/network_lidar.yaml", "examples/ydlidar.yaml",
+        "examples/delta2.yaml"}) {
     check_loads(name);
   }
 }

@@ -27,6 +27,11 @@ struct Case {
 
 // Exact but for rounding, also where packets follow each other faster than the stamps count.
 const Case kCases[] = {
+    {"delta2", {{"model", "2A"}}, {}, 115200, false, 0ns, 40ns},
+    {"delta2", {{"model", "2B"}}, {}, 230400, false, 0ns, 40ns},
+    {"delta2", {{"model", "2D"}}, {}, 115200, false, 0ns, 40ns},
+    {"delta2", {{"model", "2G"}}, {}, 115200, false, 0ns, 40ns},
+    {"delta2", {{"model", "LDS08RR"}}, {{"model", "LDS08RR"}}, 115200, false, 0ns, 40ns},
     {"rplidar", {{"model", "A1"}}, {{"mode", "Standard"}}, 115200, false, 0ns, 10ns},
     {"rplidar", {{"model", "A1"}}, {{"mode", "Express"}}, 115200, false, 0ns, 10ns},
     {"rplidar", {{"model", "A1"}}, {{"mode", "Boost"}}, 115200, false, 0ns, 10ns},
@@ -155,7 +160,10 @@ TEST(StampOf, EveryRowOfTheRegistryHasACase) {
 TEST(StampOf, TheDeviceTiesItsFramesToTheInstantOfTheRegistry) {
   for (const Case& c : kCases) {
     sim::Options set = c.device;
-    if (std::string(c.driver) != "ldrobot") set["streaming"] = "on";
+    for (const sim::OptionRow& row : sim::find_model(c.driver)->options) {
+      const std::string key = row.key;
+      if (key == "streaming" || key == "running") set[key] = "on";
+    }
     sim_test::Bench bench(c.driver, set);
     bench.out.clear();
     bench.run_for(0.5);
