@@ -8,6 +8,7 @@
 #include "drivers/microstrain_mip/microstrain_mip.h"
 #include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
+#include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
 
 namespace drivers {
@@ -26,6 +27,9 @@ std::span<const Row> all() {
       Row{"rplidar", Kind::lidar, "Slamtec RPLIDAR A1, A2, A3, S1, S2, S3, C1, S2E, S3E, T1",
           115200, StampOf::last_beam, true, Rplidar::options(), Rplidar::figures,
           make_driver<Rplidar>, make_decoder<Rplidar>, likeness<Rplidar>},
+      Row{"xv11", Kind::lidar, "Neato XV-11, Xiaomi LDS01RR, LDS02RR", 115200, StampOf::last_beam,
+          false, Xv11::options(), Xv11::figures, make_driver<Xv11>, make_decoder<Xv11>,
+          likeness<Xv11>},
       Row{"ydlidar", Kind::lidar,
           "YDLIDAR X2, X3, X4, X4 Pro, S2, S4, F4, R2, G1, G2, G4, G6, TG15/30/50, TX, Tmini", 128000,
           StampOf::last_beam, true, Ydlidar::options(), Ydlidar::figures, make_driver<Ydlidar>,

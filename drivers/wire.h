@@ -59,4 +59,12 @@ constexpr std::uint8_t crc8(Bytes b) {
   return crc;
 }
 
+// Of an even number of bytes, as little-endian words: each doubles what came before it, and what
+// lies above 15 bits is added to them at the end. The Neato XV-11's, and of others after it.
+constexpr unsigned fold15(Bytes b) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i + 1 < b.size(); i += 2) sum = (sum << 1) + u16(b, i);
+  return ((sum & 0x7FFF) + (sum >> 15)) & 0x7FFF;
+}
+
 }  // namespace drivers::wire

@@ -44,6 +44,7 @@ class Model final : public DeviceModel {
 
   void power_up(hal::Time now, Output&) override {
     first_ = 0;
+    turns_ = 0;
     pace_.start(now, beam_ns());
   }
   void receive(Channel, hal::Bytes, hal::Time, Output&) override {}  // one way: no receiver
@@ -85,6 +86,7 @@ class Model final : public DeviceModel {
     out.send(due(), std::move(frame));
     out.scans.push_back(std::move(truth));
     first_ = (first_ + beams()) % kBeamsPerTurn;
+    turns_ += first_ == 0;
     pace_.pass(beams(), beam_ns());
   }
 
@@ -100,15 +102,19 @@ class Model final : public DeviceModel {
     } else {
       const auto mm = static_cast<unsigned>(millimetres(beam.range));
       put_reading(frame, mm | (beam.range > kWeakFrom ? kWarning : 0U),
-                  strength(beam.range, kSignal));
+                  strength(beam.range, kSignal) + noise());
     }
     return beam;
   }
 
+  // No light is as strong as the last: a turn that is one frame is never the same bytes again.
+  std::uint64_t noise() const { return is_old_ ? turns_ % 3 : 0; }
+
   DeviceClock& clock_;
   bool is_old_;
   double rpm_;
-  std::size_t first_ = 0;  // degree of the next packet's first reading
+  std::size_t first_ = 0;    // degree of the next packet's first reading
+  std::uint64_t turns_ = 0;  // since power-up
   Pace pace_;
 };
 

@@ -73,6 +73,9 @@ const Case kCases[] = {
     {"ydlidar", {{"model", "X4Pro"}}, {{"model", "X4Pro"}}, 128000, false, 0ns, 40ns},
     {"ydlidar", {{"model", "S2"}}, {{"model", "S2"}}, 115200, false, 0ns, 40ns},
     {"ydlidar", {{"model", "TX"}}, {{"model", "TX"}}, 115200, false, 0ns, 40ns},
+    {"xv11", {{"model", "XV-11"}}, {}, 115200, false, 0ns, 40ns},
+    {"xv11", {{"model", "LDS02RR"}, {"rpm", "333"}}, {}, 115200, false, 0ns, 40ns},
+    {"xv11", {{"firmware", "2.1"}}, {{"firmware", "2.1"}}, 115200, false, 0ns, 400ns},
 };
 
 std::string name_of(const Case& c) {
@@ -166,7 +169,7 @@ TEST(StampOf, TheDeviceTiesItsFramesToTheInstantOfTheRegistry) {
     }
     sim_test::Bench bench(c.driver, set);
     bench.out.clear();
-    bench.run_for(0.5);
+    bench.run_for(1.5);
     const StampOf stamp_of = drivers::find(c.driver)->stamp_of;
     CHECK_TRUE_TEXT(bench.out.scans.size() + bench.out.imus.size() > 4, name_of(c).c_str());
     const auto check = [&](std::int64_t device_ns, hal::Time sent, hal::Time first,
