@@ -25,20 +25,26 @@ McapStreamOptions stream_options(const config::Stack& stack, const config::Plan&
 
 }  // namespace
 
+void Daemon::StreamSink::reserve(const config::Stack& stack) {
+  constexpr std::size_t kNames = 512;  // and heads of the two records
+  schemas_.reserve(schemas_.size() + stack.inputs.size());
+  stream_.reserve(stack.inputs.size(), stack.inputs.size() * (config::kSchemaText + kNames));
+}
+
 hal::Result<ChannelId> Daemon::StreamSink::add_channel(std::string_view topic,
                                                        const MessageType& type,
                                                        std::size_t latched_bytes) {
   const auto known = std::ranges::find(schemas_, type.name, &decltype(schemas_)::value_type::first);
   std::uint16_t schema = known == schemas_.end() ? std::uint16_t{0} : known->second;
   if (schema == 0) {
-    const auto added = stream_.add_schema(type.name, kSchemaEncoding, type.definition);
+    const auto added = stream_.add_schema(type.name, type.schema_encoding, type.definition);
     if (!added) return added.error();
     schema = *added;
     schemas_.emplace_back(type.name, schema);
   }
   static constexpr hal::mcap::KeyValue kQos[] = {{kQosKey, ""}};
   return stream_.add_channel({.topic = topic,
-                              .message_encoding = kMessageEncoding,
+                              .message_encoding = type.encoding,
                               .schema = schema,
                               .metadata = kQos,
                               .latched_bytes = latched_bytes});
@@ -74,7 +80,7 @@ hal::Status Daemon::open(const std::string& configuration) {
     return listening;
   }
   add_drivers();
-  return hal::ok;
+  return add_inputs();
 }
 
 void Daemon::add_drivers() {
@@ -95,6 +101,19 @@ void Daemon::add_drivers() {
     add(drivers::Channel::imu, sensor.imu);
     station_.pipeline().add(sensor.driver->make(sensor.options, std::move(setup)));
   }
+}
+
+hal::Status Daemon::add_inputs() {
+  if (stack_.inputs.empty()) return hal::ok;
+  sink_.reserve(stack_);
+  for (int i = 0; i < stack_.input.clients; ++i) {
+    auto port = input_ports_.make_port("input");
+    if (capture_) {
+      port = hal::tapped(std::move(port), *capture_, kInputSocket, static_cast<std::uint8_t>(i));
+    }
+    station_.pipeline().inputs().add(std::move(port));
+  }
+  return input_ports_.listen(stack_.input.unix_path);
 }
 
 std::unique_ptr<hal::Port> Daemon::port(const config::Sensor& sensor, const hal::PortSpec& spec,
@@ -202,6 +221,7 @@ hal::ClockPair Daemon::update_offset() {
 void Daemon::tell_service() {
   ServiceStats service{.clients = stream_.clients(),
                        .refused_clients = stream_.refused_clients(),
+                       .refused_senders = input_ports_.refused(),
                        .capture_dropped = capture_ ? capture_->dropped() : 0,
                        .log_dropped = log_.dropped()};
   for (std::size_t i = 0; i < static_cast<std::size_t>(stack_.stream.clients); ++i) {

@@ -11,6 +11,7 @@
 #include "app/station.h"
 #include "hal/clock.h"
 #include "hal/event_loop.h"
+#include "hal/unix_ports.h"
 #include "hal/wall_offset.h"
 
 namespace app {
@@ -35,6 +36,8 @@ class Daemon final : private hal::PassListener {
   class StreamSink final : public MessageSink {
    public:
     explicit StreamSink(McapStream& stream) : stream_(stream) {}
+    // Takes the memory for the channels of inputs, which are declared while it runs.
+    void reserve(const config::Stack& stack);
     hal::Result<ChannelId> add_channel(std::string_view topic, const MessageType&,
                                        std::size_t latched_bytes) override;
     std::span<std::byte> scratch() override { return stream_.scratch(); }
@@ -51,6 +54,7 @@ class Daemon final : private hal::PassListener {
   Daemon(const config::Stack& stack, const config::Plan& plan, hal::Log& log);
   hal::Status open(const std::string& configuration);
   void add_drivers();
+  hal::Status add_inputs();
   std::unique_ptr<hal::Port> port(const config::Sensor&, const hal::PortSpec&, std::uint8_t sensor,
                                   drivers::Channel);
 
@@ -70,6 +74,7 @@ class Daemon final : private hal::PassListener {
   hal::InnerClock clock_;
   hal::EventLoop loop_{clock_};
   std::unique_ptr<RawCapture> capture_;
+  hal::UnixPorts input_ports_{loop_};
   McapStream stream_;
   StreamSink sink_{stream_};
   Station station_;

@@ -92,6 +92,10 @@ void Derived::add_sensor_data(drivers::SensorId id, const collation::ImuData& im
   out_.add_sensor_data(id, imu);
 }
 
+void Derived::add_sensor_data(drivers::SensorId id, const collation::OpaqueMessage& message) {
+  out_.add_sensor_data(id, message);
+}
+
 void Derived::on_state(drivers::SensorId id, drivers::State state) {
   each_merge_of(id, [&](std::size_t m, std::size_t lidar) {
     const bool waiting = collation::is_waited_for(sensors_[id].role, state);

@@ -24,6 +24,7 @@ class Derived final : public collation::CollatedSink {
 
   void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
   void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
+  void add_sensor_data(drivers::SensorId, const collation::OpaqueMessage&) override;
   // Merged clouds wait for a lidar as the order does.
   void on_state(drivers::SensorId, drivers::State);
   void flush();  // what merges hold leaves; at the very end

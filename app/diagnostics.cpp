@@ -227,7 +227,39 @@ hal::Text<192> fault_of(const collation::ImuStats& now, const collation::ImuStat
                             now.in - before.in, worst.words);
 }
 
-constexpr std::size_t kMessage = 1024, kPerSensor = 6144, kPerMerged = 2048;
+void put_input(DiagnosticWriter& out, const InputStats& s) {
+  const Count counts[] = {
+      {"input.messages", s.messages},         {"input.passed", s.passed},
+      {"input.wrong_schema", s.wrong_schema}, {"input.other_sender", s.other_sender},
+      {"input.too_large", s.too_large},       {"input.bad_time", s.bad_time},
+      {"input.too_fast", s.too_fast},         {"input.without_pool", s.without_pool},
+  };
+  put(out, counts);
+}
+
+// All connections of the input socket together.
+void put_senders(DiagnosticWriter& out, const SenderStats& s, std::uint64_t refused) {
+  const Count counts[] = {
+      {"senders.connected", s.connected},
+      {"senders.connections", s.connections},
+      {"senders.refused", refused},
+      {"senders.left", s.left},
+      {"senders.malformed", s.malformed},
+      {"senders.too_long", s.too_long},
+      {"senders.compressed", s.compressed},
+      {"senders.stalled", s.stalled},
+      {"senders.flooding", s.flooding},
+      {"senders.bytes", s.bytes},
+      {"senders.record_bytes", s.record_bytes},
+      {"senders.discarded_bytes", s.discarded_bytes},
+      {"senders.pending", s.pending},
+      {"senders.messages", s.messages},
+      {"senders.unknown_topic", s.unknown_topic},
+  };
+  put(out, counts);
+}
+
+constexpr std::size_t kMessage = 2048, kPerInput = 2048, kPerSensor = 6144, kPerMerged = 2048;
 
 }  // namespace
 
@@ -236,6 +268,7 @@ Diagnostics::Diagnostics(const config::Stack& stack, const config::Plan& plan, M
     : stack_(stack), plan_(plan), sink_(sink), time_(time) {
   for (const config::Sensor& sensor : stack.sensors) ports_.push_back(hal::to_string(*sensor.port));
   samples_before_.resize(stack.sensors.size());
+  dropped_before_.resize(stack.inputs.size());
   const auto declare = [&](const char* topic, std::size_t latched_bytes) -> ChannelId {
     const auto id = sink_.add_channel(topic, kDiagnosticArrayType, latched_bytes);
     if (id) return *id;
@@ -249,7 +282,8 @@ Diagnostics::Diagnostics(const config::Stack& stack, const config::Plan& plan, M
 }
 
 std::size_t Diagnostics::longest_message(const config::Stack& stack) {
-  return kMessage + kPerSensor * stack.sensors.size() + kPerMerged * stack.merged.size();
+  return kMessage + kPerSensor * stack.sensors.size() + kPerMerged * stack.merged.size() +
+         kPerInput * stack.inputs.size();
 }
 
 void Diagnostics::publish_configuration() {
@@ -271,6 +305,18 @@ void Diagnostics::publish_configuration() {
     for (const drivers::OptionSpec& option : sensor.driver->options) {
       writer.value(option.key, sensor.options.text(option.key));
     }
+  }
+  for (std::size_t i = 0; i < stack_.inputs.size(); ++i) {
+    const config::Input& input = stack_.inputs[i];
+    writer.status(Level::ok, input.name, "configuration", kInputId);
+    writer.value("kind", "input");
+    writer.value("topic", input.topic);
+    writer.value("schema", input.schema);
+    writer.value("role", name(input.role));
+    writer.value("trajectory", stack_.collation.by_trajectory ? input.trajectory : "");
+    put(writer, "max_wait_us", plan_.inputs[i].max_wait.count() / 1000);
+    put(writer, "latency_budget_us", plan_.inputs[i].worst_age.count() / 1000);
+    put(writer, "capacity", static_cast<std::int64_t>(plan_.inputs[i].capacity));
   }
   for (const config::Merged& merged : stack_.merged) {
     writer.status(Level::ok, merged.name, "configuration", kMergedId);
@@ -295,7 +341,11 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
     streaming += streams;
     troubled += streams && watches[i].kind() != OrderWatch::Kind::fine;
   }
-  const bool whole = streaming == pipeline.sensors() && troubled == 0;
+  bool whole = streaming == pipeline.sensors() && troubled == 0;
+  for (std::size_t i = 0; i < stack_.inputs.size(); ++i) {
+    const bool comes = pipeline.inputs().state(i) == drivers::State::streaming;
+    whole = whole && (comes || stack_.inputs[i].role != config::Role::required);
+  }
   auto summary = hal::Text<96>::of("%zu of %zu sensors stream", streaming, pipeline.sensors());
   if (troubled > 0) {
     summary = hal::Text<96>::of("%zu of %zu sensors stream, the data of %zu not in order",
@@ -313,6 +363,9 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
                           {"queue.unknown_sensor", pipeline.unknown_sensor()},
                           {"queue.misuse", pipeline.misuse()}};
   put(writer, counts);
+  if (!stack_.inputs.empty()) {
+    put_senders(writer, pipeline.inputs().senders(), service.refused_senders);
+  }
   for (std::size_t i = 0; i < pipeline.sensors(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
     const Account account = pipeline.account(id);
@@ -320,6 +373,9 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
         fault_of(account.samples, std::exchange(samples_before_[i], account.samples));
     describe(writer, stack_.sensors[i], account, output.stats(id), watches[i], fault.view());
     put_derived(writer, pipeline.derived(), id);
+  }
+  for (std::size_t i = 0; i < stack_.inputs.size(); ++i) {
+    describe(writer, i, pipeline, output.input_stats(i), watches[pipeline.sensors() + i]);
   }
   for (std::size_t m = 0; m < stack_.merged.size(); ++m) {
     describe(writer, stack_.merged[m], pipeline.derived(), m, output.merged_stats(m));
@@ -384,6 +440,35 @@ void Diagnostics::describe(DiagnosticWriter& out, const config::Merged& merged,
   const Count counts[] = {{"output.messages", published.messages},
                           {"output.points", published.points}};
   put(out, counts);
+}
+
+void Diagnostics::describe(DiagnosticWriter& out, std::size_t i, const Pipeline& pipeline,
+                           const OutputStats& published, const OrderWatch& watch) {
+  const config::Input& input = stack_.inputs[i];
+  const Inputs& inputs = pipeline.inputs();
+  const InputStats& stats = inputs.stats(i);
+  const std::size_t id = pipeline.sensors() + i;
+  const bool streams = inputs.state(i) == drivers::State::streaming;
+  const std::uint64_t dropped =
+      stats.dropped() - std::exchange(dropped_before_[i], stats.dropped());
+  const bool in_order = watch.kind() == OrderWatch::Kind::fine;
+  const auto rate = pipeline.rate(id).text();
+  Level level = streams && in_order && dropped == 0 ? Level::ok : Level::warn;
+  const bool failed = !streams || watch.kind() == OrderWatch::Kind::stall;
+  if (failed && input.role == config::Role::required) level = Level::error;
+  std::string_view words = rate.view();
+  if (dropped > 0) words = inputs.why_dropped(i).view();
+  if (!streams) words = inputs.why(i).view();
+  if (streams && !in_order) words = watch.why().view();
+  out.status(level, input.name, words, kInputId);
+  out.value("state", drivers::name(inputs.state(i)));
+  out.value("order", streams ? watch.cause() : "none");
+  out.value("rate", rate.view());
+  const double rate_hz = streams ? pipeline.rate(id).rate_hz() : 0;
+  out.value("rate_hz", hal::Text<24>::of("%.3f", rate_hz).view());
+  put_input(out, stats);
+  put(out, "output.messages", static_cast<std::int64_t>(published.messages));
+  put_queue(out, pipeline.queue(id));
 }
 
 void Diagnostics::publish_event(Level level, std::string_view name, const char* event,

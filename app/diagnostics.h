@@ -9,18 +9,22 @@
 
 namespace app {
 
-inline constexpr const char* kMergedId = "merged";  // hardware_id of what is no device
+// hardware_id of what is no device
+inline constexpr const char* kMergedId = "merged";
+inline constexpr const char* kInputId = "input";
 
 // What only the daemon knows; zeros in a replay. Counters only grow, `clients` apart.
 struct ServiceStats {
   std::uint64_t clients = 0, refused_clients = 0, dropped_messages = 0;
+  std::uint64_t refused_senders = 0;  // to the input socket: all its places were taken
   std::uint64_t capture_dropped = 0, log_dropped = 0;
 };
 
 // /diagnostics (latched): one status "lidard" with the time line (unix_offset_ns, segment), then
-// one per sensor and per merged cloud with its state, cause, counters and books; keys are those of
-// Account, so that any client can check them. /lidard/events: one status per event, its kind under
-// the key "event". /lidard/configuration (latched): what is configured, one status per sensor.
+// one per sensor, input and merged cloud with its state, cause, counters and books; keys are those
+// of Account, so that any client can check them. /lidard/events: one status per event, its kind
+// under the key "event". /lidard/configuration (latched): what is configured, one status per
+// sensor.
 class Diagnostics {
  public:
   // Declares the channels. Everything passed in outlives it.
@@ -47,6 +51,8 @@ class Diagnostics {
                 const OrderWatch&, std::string_view fault);
   void describe(DiagnosticWriter&, const config::Merged&, const Derived&, std::size_t merge,
                 const OutputStats&);
+  void describe(DiagnosticWriter&, std::size_t input, const Pipeline&, const OutputStats&,
+                const OrderWatch&);
   void publish(ChannelId, DiagnosticWriter&, std::span<std::byte> out);
 
   const config::Stack& stack_;
@@ -57,6 +63,7 @@ class Diagnostics {
   ChannelId diagnostics_ = 0, events_ = 0, configuration_ = 0;
   std::vector<std::string> ports_;                   // as configured, by sensor
   std::vector<collation::ImuStats> samples_before_;  // by sensor, at the last state
+  std::vector<std::uint64_t> dropped_before_;        // by input, at the last state
   std::uint64_t too_long_ = 0;
 };
 

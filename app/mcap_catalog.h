@@ -33,7 +33,11 @@ class McapCatalog {
 
   McapCatalog(std::string_view profile, std::string_view library, std::size_t max_message);
 
-  // These allocate: at start and on reload only.
+  // These allocate, unless reserve() took the memory: at start and on reload only.
+  void reserve(std::size_t channels, std::size_t bytes) {
+    channels_.reserve(channels_.size() + channels);
+    preamble_.reserve(preamble_.size() + bytes);
+  }
   hal::Result<std::uint16_t> add_schema(std::string_view name, std::string_view encoding,
                                         std::string_view text);
   hal::Result<std::uint16_t> add_channel(const ChannelOptions&);

@@ -36,6 +36,8 @@ class McapStream final : private hal::Rearmed {
   hal::Result<std::uint16_t> add_channel(const ChannelOptions& o) {
     return catalog_.add_channel(o);
   }
+  // Takes memory beforehand for `channels` more channels with records of up to `bytes`.
+  void reserve(std::size_t channels, std::size_t bytes) { catalog_.reserve(channels, bytes); }
   // Where clients are told what they lost. Without it they see only the gap in `sequence`.
   void tell_drops_on(std::uint16_t channel, DropNoticeEncoder encode) {
     notice_ = {channel, encode};

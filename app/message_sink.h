@@ -15,7 +15,8 @@ using ChannelId = std::uint16_t;
 
 class MessageSink {
  public:
-  // At set-up only. `latched_bytes`: the newest message, up to this size, is kept for those who
+  // At set-up, but for the channel of an input, which is declared as its first sender declares it.
+  // The texts of the type outlive the sink. `latched_bytes`: the newest message, up to this size, is kept for those who
   // come later; 0: not latched.
   virtual hal::Result<ChannelId> add_channel(std::string_view topic, const MessageType&,
                                              std::size_t latched_bytes) = 0;

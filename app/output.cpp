@@ -28,6 +28,10 @@ Output::Output(const config::Stack& stack, const config::Plan& plan, MessageSink
         {.config = &config, .frame = tracking ? stack.frame : config.name, .stats = {}});
     declare(sensors_.back());
   }
+  for (const config::Input& config : stack.inputs) {
+    inputs_.push_back({.config = &config});
+    wait = std::max(wait, config.max_wait);
+  }
   set_orders(wait);
   for (const config::MergedPlan& merged : plan.merged) {
     merged_points_.resize(std::max(merged_points_.size(), merged.points));
@@ -39,14 +43,15 @@ Output::Output(const config::Stack& stack, const config::Plan& plan, MessageSink
 void Output::set_orders(hal::Duration largest_max_wait) {
   constexpr hal::Duration kLateness = std::chrono::seconds(1);  // a stalled process
   std::vector<std::string_view> names;  // "" the one order, or a trajectory; "/NAME" passthrough
-  for (Sensor& sensor : sensors_) {
-    const config::Sensor& config = *sensor.config;
+  const auto order_of = [&](const auto& config) {
     std::string_view name = stack_.collation.by_trajectory ? config.trajectory : "";
     if (config.role == config::Role::passthrough) name = config.name;
     auto known = std::ranges::find(names, name);
     if (known == names.end()) known = names.insert(known, name);
-    sensor.order = static_cast<std::size_t>(known - names.begin());
-  }
+    return static_cast<std::size_t>(known - names.begin());
+  };
+  for (Sensor& sensor : sensors_) sensor.order = order_of(*sensor.config);
+  for (Input& input : inputs_) input.order = order_of(*input.config);
   time_.begin(std::max<std::size_t>(1, names.size()), largest_max_wait + kLateness);
 }
 
@@ -168,6 +173,23 @@ void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu
     message.orientation = Quaternion{q.x(), q.y(), q.z(), q.w()};
   }
   publish(sensor.imu, log_time, encode(message, sink_.scratch()));
+}
+
+void Output::add_sensor_data(drivers::SensorId id, const collation::OpaqueMessage& message) {
+  Input& input = inputs_[id - sensors_.size()];
+  const std::int64_t log_time = time_.datum(input.order, message.at);
+  ++input.stats.messages;
+  if (!std::exchange(input.is_declared, true)) {
+    const collation::MessageFormat& format = *message.format;
+    const auto channel = sink_.add_channel(input.config->topic,
+                                           {.name = format.schema,
+                                            .definition = format.definition,
+                                            .schema_encoding = format.schema_encoding,
+                                            .encoding = format.encoding},
+                                           0);
+    if (channel) input.channel = *channel;
+  }
+  sink_.publish(input.channel, log_time, time_.now(), message.data.view());
 }
 
 // Its stamp lies before what left last; its log time does not.

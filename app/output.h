@@ -29,11 +29,14 @@ class Output final : public collation::MergedSink {
 
   void publish_transforms();  // latched
   const OutputStats& stats(drivers::SensorId id) const { return sensors_[id].stats; }
+  const OutputStats& input_stats(std::size_t input) const { return inputs_[input].stats; }
   const OutputStats& merged_stats(std::size_t merge) const { return merged_[merge].stats; }
   std::uint64_t too_long() const { return too_long_; }  // messages that did not fit the scratch
 
   void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
   void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
+  // The channel is declared with the first one, as its sender declared it.
+  void add_sensor_data(drivers::SensorId, const collation::OpaqueMessage&) override;
   void add_merged_data(std::size_t merge, const collation::MergedCloud&) override;
 
  private:
@@ -43,6 +46,14 @@ class Output final : public collation::MergedSink {
     std::size_t order = 0;   // see OutputTime
     ChannelId points = 0, scan = 0, imu = 0;
     OutputStats stats;
+  };
+
+  struct Input {
+    const config::Input* config;
+    std::size_t order = 0;
+    ChannelId channel = 0;
+    bool is_declared = false;
+    OutputStats stats{};
   };
 
   struct Merged {
@@ -67,6 +78,7 @@ class Output final : public collation::MergedSink {
   ChannelId transforms_channel_ = 0;
   std::vector<Transform> transforms_;
   std::vector<Sensor> sensors_;
+  std::vector<Input> inputs_;
   std::vector<Merged> merged_;
   std::uint64_t too_long_ = 0;
   std::vector<PointXyzit> points_;  // scratch, as long as the largest cloud

@@ -45,7 +45,10 @@ constexpr std::size_t kRateEvents = 256;
 
 Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collation::MergedSink& out,
                    EventListener& events)
-    : derived_(stack, plan, out), events_(events) {
+    : derived_(stack, plan, out),
+      events_(events),
+      sensors_(stack.sensors.size()),
+      inputs_(stack, plan, *this) {
   const auto policy = stack.collation.policy;
   collation::CollatedSink& self = *this;
   if (stack.collation.by_trajectory) {
@@ -54,7 +57,7 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collati
     collator_ = std::make_unique<collation::Collator>(policy, self);
   }
   std::map<std::string, std::vector<collation::CollatedSensor>> trajectories;
-  lanes_.reserve(stack.sensors.size());
+  lanes_.reserve(config::ordered(stack));
   for (std::size_t i = 0; i < stack.sensors.size(); ++i) {
     const config::Sensor& sensor = stack.sensors[i];
     max_waits_.push_back(plan.sensors[i].max_wait);
@@ -75,12 +78,27 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collati
     trajectories[sensor.trajectory].push_back({static_cast<drivers::SensorId>(i), sensor.name,
                                                queue_options(stack, sensor, plan.sensors[i])});
   }
+  for (std::size_t i = 0; i < stack.inputs.size(); ++i) {
+    const config::Input& input = stack.inputs[i];
+    max_waits_.push_back(plan.inputs[i].max_wait);
+    lanes_.push_back({.sampler = collation::FixedRatioSampler(1),
+                      .pool = nullptr,
+                      .builder = nullptr,
+                      .aligner = nullptr,
+                      .rate = collation::RateTimer(kRateWindow, kRateEvents)});
+    trajectories[input.trajectory].push_back({static_cast<drivers::SensorId>(sensors_ + i),
+                                              input.name,
+                                              {.capacity = plan.inputs[i].capacity,
+                                               .max_wait = plan.inputs[i].max_wait,
+                                               .role = input.role,
+                                               .overflow = input.overflow}});
+  }
   int id = 0;
   for (const auto& [name, sensors] : trajectories) {
     // Names are unique in a loaded stack, so nothing can be refused.
     (void)collator_->add_trajectory(id++, sensors);
   }
-  drivers_.reserve(lanes_.size());
+  drivers_.reserve(sensors_);
 }
 
 void Pipeline::add(std::unique_ptr<drivers::Driver> driver) {
@@ -90,10 +108,12 @@ void Pipeline::add(std::unique_ptr<drivers::Driver> driver) {
 void Pipeline::start(hal::Time now) {
   now_ = now;
   for (const auto& driver : drivers_) driver->start(now);
+  inputs_.start(now);
 }
 
 void Pipeline::tick(hal::Time now) {
   for (const auto& driver : drivers_) driver->tick(now);
+  inputs_.tick(now);
 }
 
 void Pipeline::end_pass(hal::Time began) {
@@ -103,6 +123,10 @@ void Pipeline::end_pass(hal::Time began) {
       collator_->read_empty(static_cast<drivers::SensorId>(i), began);
     }
   }
+  // A pass reads all that its socket holds: see hal/unix_ports.h.
+  for (std::size_t i = sensors_; i < lanes_.size(); ++i) {
+    collator_->read_empty(static_cast<drivers::SensorId>(i), began);
+  }
   collator_->release(began);
 }
 
@@ -111,6 +135,7 @@ void Pipeline::set_wall_clock(std::int64_t unix_minus_inner_ns) {
 }
 
 void Pipeline::stop(hal::Time now) {
+  inputs_.stop();
   for (const auto& driver : drivers_) driver->stop(now);
 }
 
@@ -179,6 +204,24 @@ void Pipeline::on_state(drivers::SensorId id, drivers::State state, hal::Time no
   collator_->on_state(id, state, now);
   derived_.on_state(id, state);
   events_.on_sensor_state(id, from, state, now);
+}
+
+void Pipeline::on_input(std::size_t input, collation::MessagePool::Lease message,
+                        hal::Time arrival) {
+  const auto id = static_cast<drivers::SensorId>(sensors_ + input);
+  collator_->add(collation::make_datum(id, std::move(message)), arrival);
+}
+
+void Pipeline::on_input_state(std::size_t input, drivers::State state, hal::Time now) {
+  const auto id = static_cast<drivers::SensorId>(sensors_ + input);
+  const drivers::State from = std::exchange(lanes_[id].state, state);
+  collator_->on_state(id, state, now);
+  events_.on_input_state(input, from, state, now);
+}
+
+void Pipeline::add_sensor_data(drivers::SensorId id, const collation::OpaqueMessage& message) {
+  lanes_[id].rate.pulse(message.at, now_);
+  derived_.add_sensor_data(id, message);
 }
 
 void Pipeline::add_sensor_data(drivers::SensorId id, const collation::TimedPointCloud& cloud) {

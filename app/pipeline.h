@@ -1,4 +1,5 @@
-// The whole data path in one screen: packets of every driver -> clouds and samples -> one order.
+// The whole data path in one screen: packets of every driver -> clouds and samples -> one order,
+// and messages of other programs with them.
 // The same for the daemon and for a replay; it never reads a clock.
 #pragma once
 
@@ -8,6 +9,7 @@
 
 #include "app/derived.h"
 #include "app/health_checks.h"
+#include "app/inputs.h"
 #include "collation/cloud_builder.h"
 #include "collation/collator.h"
 #include "collation/rate_timer.h"
@@ -39,12 +41,16 @@ class EventListener {
  public:
   virtual void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
                                hal::Time now) = 0;
+  virtual void on_input_state(std::size_t input, drivers::State from, drivers::State to,
+                              hal::Time now) = 0;
 
  protected:
   ~EventListener() = default;
 };
 
-class Pipeline final : private drivers::PacketSink, private collation::CollatedSink {
+class Pipeline final : private drivers::PacketSink,
+                       private InputSink,
+                       private collation::CollatedSink {
  public:
   // All memory of the data path is taken here. Everything passed in outlives the pipeline.
   Pipeline(const config::Stack& stack, const config::Plan& plan, collation::MergedSink& out,
@@ -52,17 +58,27 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
 
   drivers::PacketSink& input() { return *this; }
   void add(std::unique_ptr<drivers::Driver> driver);  // in the order of the stack's sensors
+  Inputs& inputs() { return inputs_; }                // its ports are added before the start
+  const Inputs& inputs() const { return inputs_; }
 
   void start(hal::Time now);
   void tick(hal::Time now);
   // A loop pass that began at `began` has read all ready ports: what may leave, leaves.
   void end_pass(hal::Time began);
   void set_wall_clock(std::int64_t unix_minus_inner_ns);  // as measured
-  void stop(hal::Time now);                               // begins every device's own stop
+  void set_offset(std::int64_t unix_minus_inner_ns) { inputs_.set_offset(unix_minus_inner_ns); }
+  void stop(hal::Time now);  // begins every device's own stop
   bool stopped() const;
   void flush();  // what is held leaves; at the very end
 
-  std::size_t sensors() const { return lanes_.size(); }
+  std::size_t sensors() const { return sensors_; }
+  // Of a sensor or, numbered behind them, of an input.
+  std::size_t ordered() const { return lanes_.size(); }
+  drivers::State state(std::size_t id) const { return lanes_[id].state; }
+  const collation::QueueStats& queue(std::size_t id) const {
+    return collator_->stats(static_cast<drivers::SensorId>(id));
+  }
+  const collation::RateTimer& rate(std::size_t id) const { return lanes_[id].rate; }
   Account account(drivers::SensorId id) const;
   drivers::Health health(drivers::SensorId id) const { return drivers_[id]->health(); }
   const HealthCheck& checks(drivers::SensorId id) const { return lanes_[id].checks; }
@@ -88,16 +104,21 @@ class Pipeline final : private drivers::PacketSink, private collation::CollatedS
 
   void on_packet(drivers::SensorId, const drivers::Packet&, hal::Time arrival) override;
   void on_state(drivers::SensorId, drivers::State, hal::Time now) override;
+  void on_input(std::size_t input, collation::MessagePool::Lease, hal::Time arrival) override;
+  void on_input_state(std::size_t input, drivers::State, hal::Time now) override;
   void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
   void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
+  void add_sensor_data(drivers::SensorId, const collation::OpaqueMessage&) override;
   void take(drivers::SensorId, Lane&, const drivers::ScanSlice&, hal::Time arrival);
   void take(drivers::SensorId, Lane&, const drivers::ImuSample&, hal::Time arrival);
 
   Derived derived_;  // what the order is handed on to
   EventListener& events_;
   hal::Time now_{};  // begin of the pass under way
-  std::vector<Lane> lanes_;
-  std::vector<hal::Duration> max_waits_;  // by sensor
+  std::size_t sensors_;
+  Inputs inputs_;
+  std::vector<Lane> lanes_;               // of the sensors, then of the inputs
+  std::vector<hal::Duration> max_waits_;  // as lanes_
   std::unique_ptr<collation::Collator> collator_;
   std::vector<std::unique_ptr<drivers::Driver>> drivers_;
 };

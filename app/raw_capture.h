@@ -14,6 +14,8 @@ namespace app {
 
 inline constexpr std::string_view kRawTopic = "raw";
 inline constexpr std::string_view kRawEncoding = "lidard-raw";
+// `sensor` of the input socket's records; its `channel` is the place of the connection.
+inline constexpr std::uint8_t kInputSocket = 255;
 inline constexpr std::string_view kConfigurationName = "lidard.yaml";
 
 class RawCapture final : public hal::Tap {

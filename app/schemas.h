@@ -6,12 +6,14 @@
 
 namespace app {
 
-struct MessageType {
-  std::string_view name, definition;
-};
-
 inline constexpr std::string_view kSchemaEncoding = "ros2msg";
 inline constexpr std::string_view kMessageEncoding = "cdr";
+
+struct MessageType {
+  std::string_view name, definition;
+  std::string_view schema_encoding = kSchemaEncoding, encoding = kMessageEncoding;
+};
+
 inline constexpr std::string_view kProfile = "ros2";
 // Metadata that the profile wants with every channel.
 inline constexpr std::string_view kQosKey = "offered_qos_profiles";

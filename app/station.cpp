@@ -70,8 +70,9 @@ Station::Station(const config::Stack& stack, const config::Plan& plan, MessageSi
       output_(stack, plan, sink, time_),
       diagnostics_(stack, plan, sink, time_),
       pipeline_(stack, plan, output_, *this),
-      said_(stack.sensors.size()),
-      watches_(stack.sensors.size()) {}
+      said_(config::ordered(stack)),
+      watches_(config::ordered(stack)),
+      said_inputs_(stack.inputs.size()) {}
 
 hal::Status Station::status() const {
   if (!output_.status()) return output_.status();
@@ -113,6 +114,7 @@ void Station::on_tick(hal::Time now) {
   if (now >= next_state_) {
     next_state_ = now + kStatePeriod;
     look_at_order(now);
+    look_at_inputs(now);
     diagnostics_.publish_state(pipeline_, output_, watches_, segment_, service_);
   }
   if (stack_.rate_log_period_s > 0 && now >= next_rates_) {
@@ -124,6 +126,7 @@ void Station::on_tick(hal::Time now) {
 void Station::on_offset(std::int64_t unix_minus_inner_ns) {
   const hal::Duration change(unix_minus_inner_ns - time_.offset_ns());
   time_.set_offset(unix_minus_inner_ns);
+  pipeline_.set_offset(unix_minus_inner_ns);
   const bool first = !std::exchange(has_offset_, true);
   if (first || std::chrono::abs(change) <= hal::WallOffset::kLargestSlewed) return;
   ++segment_;
@@ -189,11 +192,50 @@ void Station::on_sensor_state(drivers::SensorId id, State from, State to, hal::T
   tell_change(required ? Level::error : Level::warn, "stall", health.why.view(), health.cause);
 }
 
+// As of a sensor, with less to tell.
+void Station::on_input_state(std::size_t input, State from, State to, hal::Time now) {
+  const auto id = static_cast<drivers::SensorId>(stack_.sensors.size() + input);
+  const Inputs& inputs = pipeline_.inputs();
+  const hal::Time last = inputs.last_message(input);
+  const auto age = milliseconds(now - last);
+  const KeyValue values[] = {{"last_datum_age_ms", age.view()}};
+  const std::span of(values, last == hal::Time{} ? 0 : 1);
+  if (to == State::streaming) return tell(id, Level::ok, "recover", "streams", of);
+  if (from != State::silent || to != State::backoff) watches_[id].forget();
+  const bool required = config::role_of(stack_, id) == config::Role::required;
+  tell(id, required ? Level::error : Level::warn, "stall", inputs.why(input).view(), of);
+}
+
+// What senders do wrong: at most one event per topic and kFindingPeriod, and one for connections
+// that were ended.
+void Station::look_at_inputs(hal::Time now) {
+  const Inputs& inputs = pipeline_.inputs();
+  for (std::size_t i = 0; i < said_inputs_.size(); ++i) {
+    SaidInput& said = said_inputs_[i];
+    const std::uint64_t dropped = inputs.stats(i).dropped();
+    if (dropped == said.dropped || now < said.next_drops) continue;
+    const auto count = hal::Text<24>::of("%" PRIu64, dropped - said.dropped);
+    said.dropped = dropped;
+    said.next_drops = now + kFindingPeriod;
+    const KeyValue values[] = {{"dropped", count.view()}};
+    tell(static_cast<drivers::SensorId>(stack_.sensors.size() + i), Level::warn, "drops",
+         inputs.why_dropped(i).view(), values);
+  }
+  if (inputs.faults() == said_faults_ || now < next_fault_) return;
+  const auto count = hal::Text<24>::of("%" PRIu64, inputs.faults() - said_faults_);
+  said_faults_ = inputs.faults();
+  next_fault_ = now + kFindingPeriod;
+  const KeyValue values[] = {{"connections", count.view()}};
+  const hal::Text<192>& why = inputs.last_fault();
+  diagnostics_.publish_event(Level::warn, "lidard", "sender", why.view(), values);
+  log_.write(hal::Severity::warning, "input socket: a sender was disconnected: %s", why.c_str());
+}
+
 void Station::tell(drivers::SensorId id, Level level, const char* event, std::string_view message,
                    std::span<const KeyValue> values) {
-  const config::Sensor& sensor = stack_.sensors[id];
-  diagnostics_.publish_event(level, sensor.name, event, message, values);
-  log_.write(said_[id].lines, now_, severity_of(level), "%s: %.*s", sensor.name.c_str(),
+  const std::string& name = config::name_of(stack_, id);
+  diagnostics_.publish_event(level, name, event, message, values);
+  log_.write(said_[id].lines, now_, severity_of(level), "%s: %.*s", name.c_str(),
              static_cast<int>(message.size()), message.data());
 }
 
@@ -207,12 +249,15 @@ void Station::tell(drivers::SensorId id, Level level, const char* event, std::st
 void Station::look_at_order(hal::Time now) {
   for (std::size_t i = 0; i < watches_.size(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
-    if (pipeline_.health(id).state != State::streaming) continue;
-    const collation::QueueStats queue = pipeline_.account(id).queue;
+    const bool sensor = i < pipeline_.sensors();
+    if ((sensor ? pipeline_.health(id).state : pipeline_.state(id)) != State::streaming) continue;
+    const collation::QueueStats& queue = pipeline_.queue(id);
     const bool stalled = watches_[i].kind() == OrderWatch::Kind::stall;
-    const OrderWatch::Circumstances of{.max_wait = plan_.sensors[i].max_wait,
-                                       .capacity = plan_.sensors[i].capacity,
-                                       .full_for = stack_.sensors[queue.full_for].name};
+    const std::size_t input = i - pipeline_.sensors();
+    const OrderWatch::Circumstances of{
+        .max_wait = sensor ? plan_.sensors[i].max_wait : plan_.inputs[input].max_wait,
+        .capacity = sensor ? plan_.sensors[i].capacity : plan_.inputs[input].capacity,
+        .full_for = config::name_of(stack_, queue.full_for)};
     if (watches_[i].look(queue, now, of)) tell_order(id, stalled, now);
   }
 }
@@ -221,16 +266,16 @@ void Station::tell_order(drivers::SensorId id, bool stalled_before, hal::Time no
   const OrderWatch& watch = watches_[id];
   const auto age = milliseconds(now - watch.last_left());
   const auto dropped = hal::Text<24>::of("%" PRIu64, watch.dropped());
-  const collation::QueueStats queue = pipeline_.account(id).queue;
+  const collation::QueueStats& queue = pipeline_.queue(id);
   const auto sufficed = milliseconds(queue.would_have_sufficed);
   const KeyValue values[] = {{"cause", watch.cause()},
                              {"last_datum_age_ms", age.view()},
                              {"dropped", dropped.view()},
                              {"would_have_sufficed_ms", sufficed.view()},
-                             {"blocker", stack_.sensors[queue.full_for].name}};
+                             {"blocker", config::name_of(stack_, queue.full_for)}};
   const bool is_full = std::string_view(watch.cause()) == "queue_full";
   const std::span of(values, is_full ? 5 : 4);
-  const bool required = stack_.sensors[id].role == config::Role::required;
+  const bool required = config::role_of(stack_, id) == config::Role::required;
   switch (watch.kind()) {
     case OrderWatch::Kind::fine:
       return tell(id, Level::ok, "recover",
@@ -245,7 +290,7 @@ void Station::tell_order(drivers::SensorId id, bool stalled_before, hal::Time no
 }
 
 void Station::look_at_clocks() {
-  for (std::size_t i = 0; i < said_.size(); ++i) {
+  for (std::size_t i = 0; i < pipeline_.sensors(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
     const drivers::ClockHealth clock = pipeline_.health(id).clock;
     if (clock.epoch != std::exchange(said_[i].epoch, clock.epoch)) {
@@ -259,7 +304,7 @@ void Station::look_at_clocks() {
 
 // One event per sensor, check and kFindingPeriod, with the count so far.
 void Station::look_for_findings(hal::Time now) {
-  for (std::size_t i = 0; i < said_.size(); ++i) {
+  for (std::size_t i = 0; i < pipeline_.sensors(); ++i) {
     const HealthCheck& checks = pipeline_.checks(static_cast<drivers::SensorId>(i));
     for (std::size_t k = 0; k < kChecks; ++k) {
       const CheckRow& row = check_rows()[k];
@@ -280,7 +325,7 @@ void Station::look_for_findings(hal::Time now) {
 
 // A device may stream and not be well: one line and one event when that begins.
 void Station::look_for_warnings() {
-  for (std::size_t i = 0; i < said_.size(); ++i) {
+  for (std::size_t i = 0; i < pipeline_.sensors(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
     const drivers::Health health = pipeline_.health(id);
     if (health.state != State::streaming) continue;
@@ -303,6 +348,14 @@ void Station::log_rates() {
                stack_.sensors[i].name.c_str(), drivers::name(account.health.state),
                account.rate_text.c_str(), queue.out, dropped, queue.held,
                account.health.why.empty() ? "" : ": ", account.health.why.c_str());
+  }
+  for (std::size_t i = 0; i < stack_.inputs.size(); ++i) {
+    const std::size_t id = pipeline_.sensors() + i;
+    const InputStats& stats = pipeline_.inputs().stats(i);
+    log_.write(hal::Severity::info, "%s: %s, %s; %" PRIu64 " out, %" PRIu64 " dropped",
+               stack_.inputs[i].name.c_str(), drivers::name(pipeline_.state(id)),
+               pipeline_.rate(id).text().c_str(), pipeline_.queue(id).out,
+               stats.messages - pipeline_.queue(id).out - pipeline_.queue(id).held);
   }
 }
 

@@ -50,7 +50,7 @@ class Station final : public hal::ReplayListener, private EventListener {
     std::uint32_t epoch = 0;
     drivers::UtcState utc{};
     drivers::Cause warned = drivers::Cause::none;  // of, while it streams
-    hal::Time last_datum{};  // before it stalled
+    hal::Time last_datum{};                        // before it stalled
     hal::RateLimit lines{10, std::chrono::seconds(10)};
     // Findings told, and when the next one of that check may be.
     std::array<std::uint64_t, kChecks> findings{};
@@ -59,6 +59,8 @@ class Station final : public hal::ReplayListener, private EventListener {
 
   void on_sensor_state(drivers::SensorId, drivers::State from, drivers::State to,
                        hal::Time now) override;
+  void on_input_state(std::size_t input, drivers::State from, drivers::State to,
+                      hal::Time now) override;
   void tell(drivers::SensorId, Level, const char* event, std::string_view message,
             std::span<const KeyValue> values);
   void tell(drivers::SensorId, Level, const char* event, std::string_view message, drivers::Cause);
@@ -66,6 +68,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void look_for_findings(hal::Time now);
   void look_for_warnings();
   void look_at_order(hal::Time now);
+  void look_at_inputs(hal::Time now);
   void tell_order(drivers::SensorId, bool stalled_before, hal::Time now);
   void on_stalled(hal::Duration length);
   void log_rates();
@@ -77,8 +80,15 @@ class Station final : public hal::ReplayListener, private EventListener {
   Output output_;
   Diagnostics diagnostics_;
   Pipeline pipeline_;
-  std::vector<Said> said_;
-  std::vector<OrderWatch> watches_;  // by sensor
+  std::vector<Said> said_;  // by sensor, then by input, as
+  std::vector<OrderWatch> watches_;
+  struct SaidInput {
+    std::uint64_t dropped = 0;
+    hal::Time next_drops{};
+  };
+  std::vector<SaidInput> said_inputs_;  // by input
+  std::uint64_t said_faults_ = 0;       // of senders
+  hal::Time next_fault_{};
   ServiceStats service_;
   std::uint32_t segment_ = 0;
   bool started_ = false, has_offset_ = false;

@@ -3,6 +3,7 @@
 
 #include "collation/cloud.h"
 #include "collation/imu_aligner.h"
+#include "collation/message.h"
 #include "drivers/packet.h"
 
 namespace collation {
@@ -13,6 +14,7 @@ class CollatedSink {
  public:
   virtual void add_sensor_data(drivers::SensorId, const TimedPointCloud&) = 0;
   virtual void add_sensor_data(drivers::SensorId, const ImuData&) = 0;
+  virtual void add_sensor_data(drivers::SensorId, const OpaqueMessage&) = 0;
 
  protected:
   ~CollatedSink() = default;

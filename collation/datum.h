@@ -5,14 +5,15 @@
 
 #include "collation/cloud.h"
 #include "collation/imu_aligner.h"
+#include "collation/message.h"
 
 namespace collation {
 
-// Move only. A cloud's lease is never empty.
+// Move only. A lease is never empty.
 struct Datum {
   hal::Time at{};  // the stamp that it is ordered by
   drivers::SensorId sensor = 0;
-  std::variant<ImuData, CloudPool::Lease> body{};
+  std::variant<ImuData, CloudPool::Lease, MessagePool::Lease> body{};
 };
 
 inline Datum make_datum(drivers::SensorId sensor, const ImuData& imu) {
@@ -21,6 +22,10 @@ inline Datum make_datum(drivers::SensorId sensor, const ImuData& imu) {
 inline Datum make_datum(drivers::SensorId sensor, CloudPool::Lease cloud) {
   const hal::Time at = cloud->at;
   return {at, sensor, std::move(cloud)};
+}
+inline Datum make_datum(drivers::SensorId sensor, MessagePool::Lease message) {
+  const hal::Time at = message->at;
+  return {at, sensor, std::move(message)};
 }
 
 }  // namespace collation

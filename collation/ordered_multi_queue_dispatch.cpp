@@ -101,6 +101,8 @@ void OrderedMultiQueue::hand_over(Queue& queue, const Datum& datum) {
   queue.stats.worst_age = std::max(queue.stats.worst_age, age(datum.at, now_));
   if (const auto* cloud = std::get_if<CloudPool::Lease>(&datum.body)) {
     sink_.add_sensor_data(datum.sensor, **cloud);
+  } else if (const auto* message = std::get_if<MessagePool::Lease>(&datum.body)) {
+    sink_.add_sensor_data(datum.sensor, **message);
   } else {
     sink_.add_sensor_data(datum.sensor, std::get<ImuData>(datum.body));
   }

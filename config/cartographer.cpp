@@ -5,13 +5,17 @@
 namespace config {
 
 std::span<const CartographerOption> cartographer_options() {
-  static constexpr std::string_view kNotMeasuredHere =
-      "None: lidard measures with lidars and IMUs; such data do not pass through it.";
+  static constexpr std::string_view kOfTheInput =
+      "An input that is listed is used; role says whether it is waited for. Its content passes "
+      "through unread.";
+  static constexpr std::string_view kRateOfTheInput =
+      "None is left out at random: rate_hz bounds what is taken of that input.";
   static constexpr std::array kOptions{
       CartographerOption{"collate_by_trajectory", "collation.by_trajectory", "The same."},
-      CartographerOption{"collate_fixed_frame", "sensors.*.role",
-                         "passthrough takes any sensor out of the order, not only some kinds."},
-      CartographerOption{"collate_landmarks", "sensors.*.role", "As collate_fixed_frame."},
+      CartographerOption{
+          "collate_fixed_frame", "inputs.*.role",
+          "passthrough takes any input or sensor out of the order, not only some kinds."},
+      CartographerOption{"collate_landmarks", "inputs.*.role", "As collate_fixed_frame."},
       CartographerOption{
           "num_subdivisions_per_laser_scan", "sensors.*.emit",
           "{subdivisions: N}. A turn is divided by time, not by the number of valid points, and "
@@ -26,14 +30,14 @@ std::span<const CartographerOption> cartographer_options() {
       CartographerOption{"rangefinder_sampling_ratio", "sensors.*.sampling_ratio",
                          "Each lidar has its own, where one was shared by all."},
       CartographerOption{"imu_sampling_ratio", "sensors.*.sampling_ratio", "Of that IMU."},
-      CartographerOption{"odometry_sampling_ratio", "", kNotMeasuredHere},
-      CartographerOption{"fixed_frame_pose_sampling_ratio", "", kNotMeasuredHere},
-      CartographerOption{"landmarks_sampling_ratio", "", kNotMeasuredHere},
+      CartographerOption{"odometry_sampling_ratio", "inputs.*.rate_hz", kRateOfTheInput},
+      CartographerOption{"fixed_frame_pose_sampling_ratio", "inputs.*.rate_hz", kRateOfTheInput},
+      CartographerOption{"landmarks_sampling_ratio", "inputs.*.rate_hz", kRateOfTheInput},
       CartographerOption{"use_imu_data", "sensors",
                          "An IMU that is listed is used; role says whether it is waited for."},
-      CartographerOption{"use_odometry", "", kNotMeasuredHere},
-      CartographerOption{"use_nav_sat", "", kNotMeasuredHere},
-      CartographerOption{"use_landmarks", "", kNotMeasuredHere},
+      CartographerOption{"use_odometry", "inputs", kOfTheInput},
+      CartographerOption{"use_nav_sat", "inputs", kOfTheInput},
+      CartographerOption{"use_landmarks", "inputs", kOfTheInput},
       CartographerOption{"use_intensities", "",
                          "None: the intensities of devices that have them always go along."},
       CartographerOption{"lookup_transform_timeout_sec", "sensors.*.pose",

@@ -20,6 +20,11 @@ Merged& merged_of(Stack& stack) {
   return stack.merged.back();
 }
 
+Input& input_of(Stack& stack) {
+  if (stack.inputs.empty()) stack.inputs.emplace_back();
+  return stack.inputs.back();
+}
+
 constexpr double kMaxLength = 1000;  // m
 
 }  // namespace
@@ -60,6 +65,46 @@ std::span<const Key> keys() {
       Key{"capture", "", 0, 0, "", any, "/var/lib/lidard/raw.mcap", "none",
           "File that takes the bytes of every port, for replay.",
           [](Stack& c, Sensor&) -> Slot { return Path{&c.capture}; }},
+      Key{"input", "", 0, 0, "", any, "", "",
+          "The socket that other programs send MCAP to; it is there when there are inputs.",
+          section},
+      Key{"input.unix", "", 0, 0, "", any, "", "", "Path of the Unix socket.",
+          [](Stack& c, Sensor&) -> Slot { return Path{&c.input.unix_path}; }},
+      Key{"input.clients", "", 1, 16, "", any, "", "", "Programs that may send at one time.",
+          [](Stack& c, Sensor&) -> Slot { return &c.input.clients; }},
+      Key{"inputs", "", 0, 0, "", any, "", "",
+          "Messages of other programs (wheel odometry, GPS, landmarks), by name: what comes on one "
+          "topic of the input socket is ordered like a sensor's data by its log time and leaves on "
+          "the same topic. Nobody looks into it.",
+          section},
+      Key{"inputs.*.topic", "", 0, 0, "", any, "/odom", "/NAME",
+          "Topic of the sender's channel, and of the stream's.",
+          [](Stack& c, Sensor&) -> Slot { return Topic{&input_of(c).topic}; }},
+      Key{"inputs.*.schema", "", 0, 0, "", any, "nav_msgs/msg/Odometry", "",
+          "Name of the schema of the sender's channel; its text goes along.",
+          [](Stack& c, Sensor&) -> Slot { return TypeName{&input_of(c).schema}; }},
+      Key{"inputs.*.max_bytes", "bytes", 1, 1048576, "", any, "", "",
+          "Longer messages are dropped, and counted.",
+          [](Stack& c, Sensor&) -> Slot { return &input_of(c).max_bytes; }},
+      Key{"inputs.*.rate_hz", "Hz", 0.01, 10000, "", any, "", "",
+          "The most that is taken, a tenth above it in the long run; what is more is dropped, and "
+          "counted.",
+          [](Stack& c, Sensor&) -> Slot { return &input_of(c).rate_hz; }},
+      Key{"inputs.*.max_wait_ms", "ms", 1, 10000, "", any, "", "",
+          "Greatest delay from a message's log time to its arrival that others wait for.",
+          [](Stack& c, Sensor&) -> Slot { return &input_of(c).max_wait; }},
+      Key{"inputs.*.trajectory", "", 0, 0, "", any, "", "", "As of a sensor.",
+          [](Stack& c, Sensor&) -> Slot { return Name{&input_of(c).trajectory}; }},
+      Key{"inputs.*.role", "", 0, 0, "required|optional|passthrough", any, "", "",
+          "As of a sensor. While nobody who sends it is connected, nobody waits for it.",
+          [](Stack& c, Sensor&) -> Slot { return pick(input_of(c).role); }},
+      Key{"inputs.*.overflow", "", 0, 0, "release|drop_oldest|drop_newest", any, "", "",
+          "What its queue does when it is full. With release a sender that is too fast makes all "
+          "others leave early.",
+          [](Stack& c, Sensor&) -> Slot { return pick(input_of(c).overflow); }},
+      Key{"inputs.*.capacity", "data", 1, 10000, "", any, "64", "computed",
+          "Length of its queue in the collator.",
+          [](Stack& c, Sensor&) -> Slot { return &input_of(c).capacity; }},
       Key{"merged", "", 0, 0, "", any, "", "",
           "Several lidars as one, by name: their clouds, merged by time, are PointCloud2 on "
           "/NAME/points, with the lidar of each point in the field `origin`.",

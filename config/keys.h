@@ -27,6 +27,12 @@ struct Names {  // a list of different names
 struct FrameId {  // as in ROS
   std::string* text;
 };
+struct Topic {  // as in ROS, absolute
+  std::string* text;
+};
+struct TypeName {  // of a message: "nav_msgs/msg/Odometry"
+  std::string* text;
+};
 struct Path {  // absolute
   std::string* text;
 };
@@ -43,7 +49,8 @@ struct SensorOptions {  // a map whose keys are the driver's
 // is not given.
 using Slot =
     std::variant<Section, bool*, int*, double*, std::optional<int>*, std::optional<hal::Duration>*,
-                 std::array<double, 3>*, Degrees, Name, Names, FrameId, Path, Pick,
+                 hal::Duration*, std::array<double, 3>*, Degrees, Name, Names, FrameId, Topic, TypeName,
+                 Path, Pick,
                  const drivers::Row**, std::optional<hal::PortSpec>*, std::optional<hal::HostPort>*,
                  Emit*, Outputs*, SensorOptions, std::vector<collation::AngleWindow>*>;
 

@@ -180,6 +180,7 @@ std::string every_key_yaml() {
     if (key.path.starts_with(kSensor)) continue;
     text += entry(key, indent_of(key), value_of(key));
     if (key.path == "merged") text += "  around:\n";
+    if (key.path == "inputs") text += "  odom:\n";
   }
   const auto rows = drivers::all();
   const auto shown = std::ranges::find_if(rows, [](const drivers::Row& row) {

@@ -75,6 +75,16 @@ collation::Channel channel_of(const Sensor& s, const SensorPlan& p) {
           .capacity = capacity};
 }
 
+collation::Channel channel_of(const Input& input) {
+  std::optional<std::size_t> capacity;
+  if (input.capacity) capacity = static_cast<std::size_t>(*input.capacity);
+  return {.name = input.name,
+          .role = input.role,
+          .rate_hz = input.rate_hz,
+          .max_wait = input.max_wait,
+          .capacity = capacity};
+}
+
 SensorPlan figures_of(const Sensor& s) {
   const Figures f = s.driver->figures(s.options, s.baud);
   SensorPlan p;
@@ -102,13 +112,74 @@ void settle(const Sensor& s, std::span<const collation::Channel> order, std::siz
   p.bytes += collation::cloud_builder_bytes(cloud_options(s, p), p.points);
 }
 
+void settle(const Input& input, std::span<const collation::Channel> order, std::size_t i,
+            InputPlan& p) {
+  const hal::Duration largest = collation::largest_max_wait(order);
+  p.max_wait = input.max_wait;
+  p.capacity = collation::capacity(order[i], largest);
+  p.needed = static_cast<std::size_t>(std::ceil(input.rate_hz * hal::to_seconds(largest)));
+  p.worst_age = collation::worst_age(order, i).age;
+  p.latency = collation::describe(order, i);
+  p.messages = p.capacity + 1;  // the one that comes
+  p.bytes = std::uint64_t{p.capacity} * sizeof(collation::Datum) +
+            collation::message_pool_bytes(p.messages, static_cast<std::size_t>(input.max_bytes));
+}
+
+// Calls visit(order, index) for each sensor and then each input: the channels that are ordered
+// together with it, and where it is among them.
+template <class Visit>
+void each_order(const Stack& stack, const Plan& plan, Visit visit) {
+  struct Member {
+    collation::Channel channel;
+    std::string_view trajectory;
+  };
+  std::vector<Member> members;
+  for (std::size_t i = 0; i < stack.sensors.size(); ++i) {
+    members.push_back({channel_of(stack.sensors[i], plan.sensors[i]), stack.sensors[i].trajectory});
+  }
+  for (const Input& input : stack.inputs) members.push_back({channel_of(input), input.trajectory});
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    std::vector<collation::Channel> order;
+    std::size_t at = 0;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      if (k == i) at = order.size();
+      if (!stack.collation.by_trajectory || members[k].trajectory == members[i].trajectory) {
+        order.push_back(members[k].channel);
+      }
+    }
+    visit(i, order, at);
+  }
+}
+
+// A message's head has 22 bytes; a schema has two names besides its text.
+std::size_t longest_input_record(const Stack& stack) {
+  std::size_t longest = kSchemaText + 512;
+  for (const Input& input : stack.inputs) {
+    longest = std::max(longest, static_cast<std::size_t>(input.max_bytes) + 22);
+  }
+  return longest;
+}
+
+// Of each sender: the record that is not whole yet, and the schemas that he declared. Of each
+// input: the schema that it was declared with, here and for the clients of the stream.
+std::uint64_t input_bytes(const Stack& stack, std::size_t record) {
+  if (stack.inputs.empty()) return 0;
+  const std::uint64_t schemas = std::uint64_t{stack.inputs.size()} * kSchemaText;
+  const auto clients = static_cast<std::uint64_t>(stack.input.clients);
+  return clients * (record + hal::mcap::kRecordHead + schemas) + 2 * schemas;
+}
+
 // A PointCloud2 has 20 bytes per point, a merged one 24, a DiagnosticArray at most 6 KiB per
-// sensor and 2 KiB per merged cloud.
-std::size_t longest_message(const Plan& plan) {
-  constexpr std::size_t kHead = 1024;
-  std::size_t longest = 6144 * plan.sensors.size() + 2048 * plan.merged.size();
+// sensor and 2 KiB per merged cloud or input.
+std::size_t longest_message(const Stack& stack, const Plan& plan) {
+  constexpr std::size_t kHead = 2048;
+  std::size_t longest =
+      6144 * plan.sensors.size() + 2048 * (plan.merged.size() + plan.inputs.size());
   for (const SensorPlan& p : plan.sensors) longest = std::max(longest, 20 * p.points);
   for (const MergedPlan& p : plan.merged) longest = std::max(longest, 24 * p.points);
+  for (const Input& input : stack.inputs) {
+    longest = std::max(longest, static_cast<std::size_t>(input.max_bytes));
+  }
   return kHead + longest;
 }
 
@@ -174,26 +245,28 @@ bool has_line_rate(const Sensor& s) {
 Plan plan(const Stack& stack) {
   Plan result;
   for (const Sensor& s : stack.sensors) result.sensors.push_back(figures_of(s));
-  for (std::size_t i = 0; i < stack.sensors.size(); ++i) {
-    std::vector<collation::Channel> order;
-    std::size_t at = 0;
-    for (std::size_t k = 0; k < stack.sensors.size(); ++k) {
-      const bool together = !stack.collation.by_trajectory ||
-                            stack.sensors[k].trajectory == stack.sensors[i].trajectory;
-      if (k == i) at = order.size();
-      if (together) order.push_back(channel_of(stack.sensors[k], result.sensors[k]));
-    }
-    settle(stack.sensors[i], order, at, result.sensors[i]);
-  }
+  result.inputs.resize(stack.inputs.size());
+  const std::size_t sensors = stack.sensors.size();
+  each_order(stack, result,
+             [&](std::size_t i, std::span<const collation::Channel> order, std::size_t at) {
+               if (i < sensors) {
+                 settle(stack.sensors[i], order, at, result.sensors[i]);
+               } else {
+                 settle(stack.inputs[i - sensors], order, at, result.inputs[i - sensors]);
+               }
+             });
   plan_derived(stack, result);
   for (const SensorPlan& p : result.sensors) result.bytes += p.bytes;
+  for (const InputPlan& p : result.inputs) result.bytes += p.bytes;
+  result.input_record = longest_input_record(stack);
+  result.input_bytes = input_bytes(stack, result.input_record);
   for (const MergedPlan& p : result.merged) result.bytes += p.bytes;
-  result.max_message = longest_message(result);
+  result.max_message = longest_message(stack, result);
   result.client_bytes = stream_bytes(static_cast<std::size_t>(stack.stream.clients),
                                      static_cast<std::size_t>(stack.stream.client_buffer_kib) << 10,
                                      result.max_message);
   result.other_bytes = other_bytes(stack, result.max_message);
-  result.bytes += result.client_bytes + result.other_bytes;
+  result.bytes += result.client_bytes + result.input_bytes + result.other_bytes;
   return result;
 }
 
@@ -213,6 +286,17 @@ std::string report(const Stack& stack, const Plan& plan) {
                             stack.merged[i].name.c_str(), kib(plan.merged[i].bytes),
                             static_cast<unsigned long>(plan.merged[i].points)));
   }
+  for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+    const InputPlan& p = plan.inputs[i];
+    line(hal::Text<256>::of("memory: %s %lu KiB: queue of %lu, %lu messages of %d bytes",
+                            stack.inputs[i].name.c_str(), kib(p.bytes),
+                            static_cast<unsigned long>(p.capacity),
+                            static_cast<unsigned long>(p.messages), stack.inputs[i].max_bytes));
+  }
+  if (!stack.inputs.empty()) {
+    line(hal::Text<256>::of("memory: input socket %lu KiB: %d senders with records of %lu KiB",
+                            kib(plan.input_bytes), stack.input.clients, kib(plan.input_record)));
+  }
   line(hal::Text<256>::of("memory: stream clients %lu KiB: %d with buffers of %d KiB",
                           kib(plan.client_bytes), stack.stream.clients,
                           stack.stream.client_buffer_kib));
@@ -228,6 +312,7 @@ std::string report(const Stack& stack, const Plan& plan) {
                                 : ", which does not limit a USB device (/dev/ttyACM*)"));
   }
   for (const SensorPlan& p : plan.sensors) text += "latency: " + p.latency + "\n";
+  for (const InputPlan& p : plan.inputs) text += "latency: " + p.latency + "\n";
   for (const MergedPlan& p : plan.merged) text += "latency: " + p.latency + "\n";
   return text;
 }

@@ -14,6 +14,7 @@
 namespace config {
 
 inline constexpr std::size_t kCaptureBuffer = std::size_t{4} << 20;  // bytes
+inline constexpr std::size_t kSchemaText = std::size_t{16} << 10;    // longest that is kept, bytes
 
 struct SensorPlan {
   collation::Delays delays{};    // of one datum, from its stamp to its arrival, at worst
@@ -31,6 +32,16 @@ struct SensorPlan {
   std::size_t gyro_samples = 0;  // kept for de-skewing with this IMU; 0: nothing is
 };
 
+struct InputPlan {
+  hal::Duration max_wait{};
+  std::size_t capacity = 0;   // of its queue, in data
+  std::size_t needed = 0;     // the least capacity that is accepted
+  std::size_t messages = 0;   // of its pool
+  std::uint64_t bytes = 0;    // its queue and its pool
+  hal::Duration worst_age{};  // from stamp to leaving the collator
+  std::string latency;        // the same in words, as `check` prints it
+};
+
 // What merging some lidars takes.
 struct MergedPlan {
   std::vector<collation::MergedLidar> lidars;  // in the order of Merged::sensors
@@ -42,7 +53,10 @@ struct MergedPlan {
 
 struct Plan {
   std::vector<SensorPlan> sensors;  // in the order of Stack::sensors
+  std::vector<InputPlan> inputs;    // in the order of Stack::inputs
   std::vector<MergedPlan> merged;   // in the order of Stack::merged
+  std::size_t input_record = 0;     // longest record that a sender may send, without its head
+  std::uint64_t input_bytes = 0;    // of the input socket: records and schemas of all senders
   std::size_t max_message = 0;      // longest message of the stream, bytes
   std::uint64_t client_bytes = 0;   // of all stream clients
   std::uint64_t other_bytes = 0;    // reading, encoding and the raw capture

@@ -6,7 +6,7 @@
 namespace config {
 namespace {
 
-constexpr std::size_t kMaxSensors = 64;
+constexpr std::size_t kMaxSensors = 64, kMaxInputs = 32;
 
 std::vector<std::string_view> children_of(const std::string& pattern) {
   std::vector<std::string_view> names;
@@ -53,6 +53,7 @@ class Reader {
     const Slot slot = key.slot(draft_.stack, sensor);
     if (key.path == "sensors") return read_sensors(value);
     if (key.path == "merged") return read_merged(value, sensor);
+    if (key.path == "inputs") return read_inputs(value, sensor);
     if (std::holds_alternative<Section>(slot)) {
       read_map(value, path, std::string(key.path), sensor);
     }
@@ -67,6 +68,24 @@ class Reader {
     if (draft_.stack.sensors.size() > kMaxSensors) {
       draft_.blame("sensors", std::to_string(draft_.stack.sensors.size()) + " sensors are too many",
                    "at most " + std::to_string(kMaxSensors));
+    }
+  }
+
+  void read_inputs(const Node& map, Sensor& nobody) {
+    each_named(map, "inputs", "an input", "schema",
+               [&](const std::string& name, const std::string& path, const Node& value) {
+                 Input& input = draft_.stack.inputs.emplace_back();
+                 input.name = name;
+                 input.topic = "/" + name;
+                 read_map(value, path, "inputs.*", nobody);
+                 if (!draft_.given(path + ".schema")) {
+                   draft_.blame(path, "no schema is given",
+                                "add schema: " + expected(*find_key("inputs.*.schema")));
+                 }
+               });
+    if (draft_.stack.inputs.size() > kMaxInputs) {
+      draft_.blame("inputs", std::to_string(draft_.stack.inputs.size()) + " inputs are too many",
+                   "at most " + std::to_string(kMaxInputs));
     }
   }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "config/derived_rules.h"
+#include "config/input_rules.h"
 #include "config/keys.h"
 #include "config/plan.h"
 #include "hal/text.h"
@@ -214,6 +215,7 @@ void check_budgets(Draft& draft) {
     check_line(draft.stack.sensors[i], budget.sensors[i], draft);
     check_capacity(draft.stack.sensors[i], budget.sensors[i], draft);
   }
+  check_input_budgets(budget, draft);
   if (budget.bytes > kMaxBytes) {
     draft.blame(budget.client_bytes > kMaxBytes / 2 ? "stream" : "sensors",
                 "all of it would take " + std::to_string(budget.bytes >> 20) + " MiB of memory",
@@ -261,6 +263,7 @@ void check(Draft& draft) {
   check_outputs(draft);
   check_duplicate_ports(draft);
   check_derived(draft);
+  check_inputs(draft);
   check_budgets(draft);
 }
 

@@ -100,6 +100,26 @@ struct Sensor {
   drivers::Options options{std::span<const drivers::OptionSpec>{}};
 };
 
+// Where other programs send what is put in order with the sensors.
+struct InputSocket {
+  std::string unix_path = "/run/lidard/input.sock";
+  int clients = 2;
+};
+
+// The messages of one topic of the input socket.
+struct Input {
+  std::string name;
+  std::string topic;   // once loaded never empty: "/NAME" unless given
+  std::string schema;  // never empty once loaded
+  int max_bytes = 4096;
+  double rate_hz = 100;
+  hal::Duration max_wait = std::chrono::milliseconds(30);
+  std::string trajectory = "main";
+  Role role = Role::optional;
+  Overflow overflow = Overflow::drop_oldest;
+  std::optional<int> capacity{};  // of the collation queue; empty: computed
+};
+
 // Several lidars as one, on /NAME/points.
 struct Merged {
   std::string name;
@@ -114,8 +134,23 @@ struct Stack {
   WallClock wall_clock = WallClock::follow;
   double rate_log_period_s = 15;  // 0: never
   std::string capture;            // raw capture file; empty: none
-  std::vector<Merged> merged;     // in the order of the file, as are
+  InputSocket input;
+  std::vector<Input> inputs;  // in the order of the file, as are
+  std::vector<Merged> merged;
   std::vector<Sensor> sensors;
 };
+
+// In the order all of them have one numbering: the sensors, then the inputs.
+inline std::size_t ordered(const Stack& stack) {
+  return stack.sensors.size() + stack.inputs.size();
+}
+inline const std::string& name_of(const Stack& stack, std::size_t id) {
+  const std::size_t sensors = stack.sensors.size();
+  return id < sensors ? stack.sensors[id].name : stack.inputs[id - sensors].name;
+}
+inline Role role_of(const Stack& stack, std::size_t id) {
+  const std::size_t sensors = stack.sensors.size();
+  return id < sensors ? stack.sensors[id].role : stack.inputs[id - sensors].role;
+}
 
 }  // namespace config

@@ -50,6 +50,18 @@ bool valid_frame(std::string_view text) {
          text.find_first_not_of(kAllowed) == text.npos;
 }
 
+bool valid_type(std::string_view text) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+  return !text.empty() && text.size() <= 128 && text[0] != '/' && text.back() != '/' &&
+         text.find_first_not_of(kAllowed) == text.npos;
+}
+
+bool valid_topic(std::string_view text) {
+  return text.size() > 1 && text[0] == '/' && valid_type(text.substr(1)) &&
+         text.find("//") == text.npos;
+}
+
 std::optional<std::array<double, 3>> vector(const Node& node, const Key& key) {
   std::array<double, 3> result{};
   if (node.kind != Node::Kind::list || node.items.size() != result.size()) return std::nullopt;
@@ -96,6 +108,11 @@ struct Assign {
     if (ms) *value = hal::from_seconds(*ms * 1e-3);
     return ms.has_value();
   }
+  bool operator()(hal::Duration* value) {
+    const std::optional<double> ms = number_within(node, key.min, key.max);
+    if (ms) *value = hal::from_seconds(*ms * 1e-3);
+    return ms.has_value();
+  }
   bool operator()(std::array<double, 3>* value) { return take(value, vector(node, key)); }
   bool operator()(Degrees value) {
     const bool right = take(value.radians, vector(node, key));
@@ -117,6 +134,8 @@ struct Assign {
     return true;
   }
   bool operator()(FrameId value) { return take_word(value.text, valid_frame); }
+  bool operator()(Topic value) { return take_word(value.text, valid_topic); }
+  bool operator()(TypeName value) { return take_word(value.text, valid_type); }
   bool operator()(Path value) {
     return take_word(value.text, [](std::string_view text) {
       return printable(text) && text[0] == '/' && text.back() != '/' && text.size() < 4096;

@@ -37,12 +37,17 @@ struct Expected {
   std::string operator()(std::optional<hal::Duration>*) {
     return range("a number", key.min, key.max, key.unit);
   }
+  std::string operator()(hal::Duration*) { return range("a number", key.min, key.max, key.unit); }
   std::string operator()(std::array<double, 3>*) { return three(); }
   std::string operator()(Degrees) { return three(); }
   std::string operator()(Name) { return "a name of at most 32 characters, [a-z][a-z0-9_]*"; }
   std::string operator()(Names) { return "a list of different names, as [front, rear]"; }
   std::string operator()(FrameId) {
     return "a frame of at most 64 letters, digits, '_', '-', '.' and '/', not beginning with '/'";
+  }
+  std::string operator()(Topic) { return "a topic as /odom, of at most 129 characters"; }
+  std::string operator()(TypeName) {
+    return "the name of a message type, as nav_msgs/msg/Odometry";
   }
   std::string operator()(Path) { return "the absolute path of a file, without spaces"; }
   std::string operator()(Pick) { return listed(key.choices); }
@@ -74,11 +79,14 @@ struct Written {
   std::string operator()(bool* value) { return *value ? "true" : "false"; }
   std::string operator()(int* value) { return std::to_string(*value); }
   std::string operator()(double* value) { return digits(*value); }
+  std::string operator()(hal::Duration* value) { return digits(hal::to_seconds(*value) * 1e3); }
   std::string operator()(std::array<double, 3>* value) { return three(*value, 1); }
   std::string operator()(Degrees value) { return three(*value.radians, kDegPerRad); }
   std::string operator()(Name value) { return *value.text; }
   std::string operator()(Names) { return ""; }
   std::string operator()(FrameId value) { return *value.text; }
+  std::string operator()(Topic value) { return *value.text; }
+  std::string operator()(TypeName value) { return *value.text; }
   std::string operator()(Path value) { return *value.text; }
   std::string operator()(Pick pick) {
     return std::string(split(key.choices)[pick.get(pick.value)]);

@@ -70,6 +70,16 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
   const std::initializer_list<Equation> deskew = {
       {{"deskew.clouds"}, {"deskew.turned", "deskew.without_gyro"}},
   };
+  const std::initializer_list<Equation> inputs = {
+      {{"input.messages"},
+       {"input.passed", "input.wrong_schema", "input.other_sender", "input.too_large",
+        "input.bad_time", "input.too_fast", "input.without_pool"}},
+      {{"input.passed"}, {"queue.in"}},
+      {{"queue.in"},
+       {"queue.out", "queue.late", "queue.duplicate", "queue.backward", "queue.future",
+        "queue.overflow", "queue.before_start", "queue.held"}},
+      {{"queue.out"}, {"output.messages"}},
+  };
   const std::initializer_list<Equation> merges = {
       {{"merge.clouds"},
        {"merge.merged", "merge.backward", "merge.late_clouds", "merge.held_clouds"}},
@@ -85,6 +95,8 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
   };
   if (sensor.values.contains("merge.clouds")) {
     look(merges);
+  } else if (sensor.values.contains("input.messages")) {
+    look(inputs);
   } else {
     look(both);
     look(lidar ? lidars : imus);
@@ -112,6 +124,12 @@ std::string drops(const Diagnosis& sensor) {
                                 "imu.non_finite",
                                 "imu.all_zero",
                                 "imu.implausible",
+                                "input.wrong_schema",
+                                "input.other_sender",
+                                "input.too_large",
+                                "input.bad_time",
+                                "input.too_fast",
+                                "input.without_pool",
                                 "queue.late",
                                 "queue.duplicate",
                                 "queue.backward",

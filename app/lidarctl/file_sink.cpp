@@ -29,13 +29,13 @@ hal::Result<app::ChannelId> FileSink::add_channel(std::string_view topic,
                                                   const app::MessageType& type, std::size_t) {
   std::uint16_t& schema = schemas_[type.name];
   if (schema == 0) {
-    const auto added = writer_.add_schema(type.name, app::kSchemaEncoding,
+    const auto added = writer_.add_schema(type.name, type.schema_encoding,
                                           std::as_bytes(std::span(type.definition)));
     if (!added) return added.error();
     schema = *added;
   }
   const hal::mcap::KeyValue qos[] = {{app::kQosKey, ""}};
-  return writer_.add_channel(topic, schema, app::kMessageEncoding, qos);
+  return writer_.add_channel(topic, schema, type.encoding, qos);
 }
 
 void FileSink::publish(app::ChannelId channel, std::int64_t log_time, std::int64_t publish_time,

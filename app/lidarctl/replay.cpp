@@ -132,6 +132,10 @@ void replay(const Arguments& arguments) {
     }
     station.pipeline().add(sensor.driver->make(sensor.options, std::move(setup)));
   }
+  for (int place = 0; place < stack.input.clients && !stack.inputs.empty(); ++place) {
+    station.pipeline().inputs().add(
+        replayer.make_port(app::kInputSocket, static_cast<std::uint8_t>(place), "input"));
+  }
   replayer.run(station);
   station.finish(replayer.clock().now());
   sink.finish();
@@ -140,6 +144,13 @@ void replay(const Arguments& arguments) {
     std::printf("%-12s %llu packets, %llu out, %s\n", stack.sensors[i].name.c_str(),
                 static_cast<unsigned long long>(a.packets),
                 static_cast<unsigned long long>(a.queue.out), a.rate_text.c_str());
+  }
+  for (std::size_t i = 0; i < stack.inputs.size(); ++i) {
+    const std::size_t id = stack.sensors.size() + i;
+    std::printf("%-12s %llu messages, %llu out, %s\n", stack.inputs[i].name.c_str(),
+                static_cast<unsigned long long>(station.pipeline().inputs().stats(i).messages),
+                static_cast<unsigned long long>(station.pipeline().queue(id).out),
+                station.pipeline().rate(id).text().c_str());
   }
   std::printf(
       "%llu messages; %llu divergences from the recorded run, %llu records lost and %llu "

@@ -72,6 +72,11 @@ void print_text(const std::map<std::string, Diagnosis>& state) {
     };
     std::printf("%-12s %-16s %-9s %s\n", sensor.c_str(), d.hardware_id.c_str(),
                 value("state").c_str(), d.message.c_str());
+    if (d.values.contains("input.messages")) {
+      std::printf("%-12s   %s out, dropped: %s\n", "", value("queue.out").c_str(),
+                  drops(d).c_str());
+      continue;
+    }
     std::printf("%-12s   %s out, clock %s %s ppm, dropped: %s\n", "", value("queue.out").c_str(),
                 value("clock.quality").c_str(), value("clock.drift_ppm").c_str(), drops(d).c_str());
     if (!value("port").empty()) std::printf("%-12s   port: %s\n", "", value("port").c_str());

@@ -15,7 +15,16 @@ constexpr std::size_t kMaxCompression = 16;  // "zstd" is the longest known
 Reader::Reader(std::size_t max_record, Begin begin)
     : buffer_(kRecordHead + std::max(max_record, kChunkFixed + kMaxCompression + 8)),
       max_record_(max_record),
-      state_(begin == Begin::magic ? State::magic : State::records) {}
+      begin_(begin == Begin::magic ? State::magic : State::records),
+      state_(begin_) {}
+
+void Reader::reset() {
+  state_ = begin_;
+  have_ = 0;
+  offset_ = section_start_ = chunk_left_ = 0;
+  section_crc_ = chunk_crc_ = {};
+  in_chunk_ = false;
+}
 
 Status Reader::fail(Errc code, const char* what, std::uint64_t value) {
   state_ = State::failed;

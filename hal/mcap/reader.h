@@ -39,6 +39,7 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
 
   Status feed(Bytes, RecordSink&);
+  void reset();  // to read another one from its beginning, in the memory that it has
 
   // The closing magic has been seen. False after the last feed: a stream, or a truncated file, of
   // which everything whole has been delivered.
@@ -61,7 +62,7 @@ class Reader {
 
   std::vector<std::byte> buffer_;  // the record that is not whole yet
   std::size_t max_record_, have_ = 0;
-  State state_;
+  State begin_, state_;
   Error error_;
   std::uint64_t offset_ = 0;  // of the record at hand
   std::uint64_t section_start_ = 0;

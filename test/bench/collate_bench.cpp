@@ -31,6 +31,9 @@ struct NullSink final : collation::CollatedSink {
   void add_sensor_data(drivers::SensorId, const collation::ImuData& imu) override {
     benchmark::DoNotOptimize(&imu);
   }
+  void add_sensor_data(drivers::SensorId, const collation::OpaqueMessage& message) override {
+    benchmark::DoNotOptimize(&message);
+  }
 };
 
 // Queues of one rate whose data arrive up to three periods late, read in passes of one period.

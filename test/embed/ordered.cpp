@@ -22,6 +22,10 @@ class Printer final : public collation::CollatedSink {
     print(imu.at, "imu");
     std::printf(" %.1f m/s^2\n", imu.linear_acceleration.z());
   }
+  void add_sensor_data(drivers::SensorId, const collation::OpaqueMessage& message) override {
+    print(message.at, "message");
+    std::printf(" %zu bytes\n", message.data.size());
+  }
 
  private:
   static void print(hal::Time at, const char* name) {

@@ -48,8 +48,9 @@ class FakePort final : public hal::Port {
   std::string_view name() const override { return "fake:"; }
 
   bool is_open() const { return is_open_; }
-  // What TCP does: the connection stands some time after open().
+  // What TCP does: the connection stands some time after open(). Nothing while it is closed.
   void finish_open() {
+    if (listener_ == nullptr) return;
     is_open_ = true;
     listener_->on_port_open(clock_.now());
   }

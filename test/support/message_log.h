@@ -27,6 +27,7 @@ class MessageLog final : public app::MessageSink {
                                           std::size_t latched_bytes) override {
     topics.emplace_back(topic);
     types.emplace_back(type.name);
+    definitions.emplace_back(type.definition);
     latched.push_back(latched_bytes);
     return static_cast<app::ChannelId>(topics.size());
   }
@@ -61,7 +62,7 @@ class MessageLog final : public app::MessageSink {
            std::to_string(other.messages_.size());
   }
 
-  std::vector<std::string> topics, types;
+  std::vector<std::string> topics, types, definitions;
   std::vector<std::size_t> latched;
 
  private:

@@ -26,6 +26,9 @@ class RecordingSink final : public collation::CollatedSink {
   void add_sensor_data(drivers::SensorId sensor, const collation::ImuData& imu) override {
     left.push_back({sensor, hal::to_ns(imu.at)});
   }
+  void add_sensor_data(drivers::SensorId sensor, const collation::OpaqueMessage& message) override {
+    left.push_back({sensor, hal::to_ns(message.at)});
+  }
   bool is_sorted() const {
     for (std::size_t i = 1; i < left.size(); ++i) {
       if (left[i].at < left[i - 1].at) return false;

@@ -244,6 +244,7 @@ class Trace final : private collation::CollatedSink {
     out_ << key.first << " " << key.second << " " << hal::to_ns(imu.at);
     out_.end_line();
   }
+  void add_sensor_data(drivers::SensorId, const collation::OpaqueMessage&) override {}
 
   const Options options_;
   std::unique_ptr<collation::Collator> collator_;

@@ -33,6 +33,9 @@ struct AgeSink final : collation::CollatedSink {
     note(id, cloud.at);
   }
   void add_sensor_data(SensorId id, const collation::ImuData& imu) override { note(id, imu.at); }
+  void add_sensor_data(SensorId id, const collation::OpaqueMessage& message) override {
+    note(id, message.at);
+  }
   void note(SensorId id, Time at) {
     ages[id].push_back(now - at);
     sorted &= at >= last;
