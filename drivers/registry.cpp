@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/camsense_x1/camsense_x1.h"
 #include "drivers/delta2/delta2.h"
+#include "drivers/hlds_lds01/hlds_lds01.h"
 #include "drivers/ldrobot/ldrobot.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
 #include "drivers/recognise.h"
@@ -15,9 +17,15 @@ namespace drivers {
 
 std::span<const Row> all() {
   static const std::array kRows{
+      Row{"camsense_x1", Kind::lidar, "Camsense X1", 115200, StampOf::last_beam, false,
+          CamsenseX1::options(), CamsenseX1::figures, make_driver<CamsenseX1>,
+          make_decoder<CamsenseX1>, likeness<CamsenseX1>},
       Row{"delta2", Kind::lidar, "3irobotix Delta-2A, 2B, 2D, 2G; Xiaomi LDS08RR", 115200,
           StampOf::last_beam, false, Delta2::options(), Delta2::figures, make_driver<Delta2>,
           make_decoder<Delta2>, likeness<Delta2>},
+      Row{"hlds_lds01", Kind::lidar, "Hitachi-LG HLS-LFCD2 (LDS-01)", 230400, StampOf::last_beam,
+          true, HldsLds01::options(), HldsLds01::figures, make_driver<HldsLds01>,
+          make_decoder<HldsLds01>, likeness<HldsLds01>},
       Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
           StampOf::last_beam, false, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
           make_decoder<Ldrobot>, likeness<Ldrobot>},

@@ -42,6 +42,9 @@ Stream played(const char* driver, const sim::Options& set = {}) {
 
 Stream ldrobot_stream() { return played("ldrobot"); }
 Stream delta2_stream() { return played("delta2"); }
+Stream xv11_stream() { return played("xv11"); }
+Stream hlds_lds01_stream() { return played("hlds_lds01"); }
+Stream camsense_x1_stream() { return played("camsense_x1"); }
 
 // Express capsules of ten turns a second.
 Stream rplidar_stream() {
@@ -108,6 +111,9 @@ void decode_rplidar(benchmark::State& state) { decode(state, "rplidar", rplidar_
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
 void decode_ydlidar(benchmark::State& state) { decode(state, "ydlidar", ydlidar_stream); }
 void decode_delta2(benchmark::State& state) { decode(state, "delta2", delta2_stream); }
+void decode_xv11(benchmark::State& state) { decode(state, "xv11", xv11_stream); }
+void decode_hlds(benchmark::State& state) { decode(state, "hlds_lds01", hlds_lds01_stream); }
+void decode_camsense(benchmark::State& state) { decode(state, "camsense_x1", camsense_x1_stream); }
 
 }  // namespace
 
@@ -116,3 +122,6 @@ BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");
 BENCHMARK(decode_delta2)->Name("decode/delta2");
+BENCHMARK(decode_xv11)->Name("decode/xv11");
+BENCHMARK(decode_hlds)->Name("decode/hlds_lds01");
+BENCHMARK(decode_camsense)->Name("decode/camsense_x1");

@@ -34,6 +34,9 @@ const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
 const Device kRplidar{"rplidar", "HIL_RPLIDAR", {{"model", "A1"}}, {}};
 const Device kDelta2{"delta2", "HIL_DELTA2", {{"model", "2A"}}, {}};
 const Device kMip{"microstrain_mip", "HIL_MICROSTRAIN_MIP", {}, {}};
+const Device kXv11{"xv11", "HIL_XV11", {}, {}};
+const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}};
+const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
 
 constexpr hal::Duration kSteady = 1s;
 constexpr hal::Duration kTick = 20ms;
@@ -261,3 +264,6 @@ TEST(Hil, LdrobotStreamsFromPortToPackets) { Bench(kLdrobot).run(); }
 TEST(Hil, RplidarStreamsFromPortToPackets) { Bench(kRplidar).run(); }
 TEST(Hil, MicrostrainMipStreamsFromPortToPackets) { Bench(kMip).run(); }
 TEST(Hil, Delta2StreamsFromPortToPackets) { Bench(kDelta2).run(); }
+TEST(Hil, Xv11StreamsFromPortToPackets) { Bench(kXv11).run(); }
+TEST(Hil, HldsLds01StreamsFromPortToPackets) { Bench(kHldsLds01).run(); }
+TEST(Hil, CamsenseX1StreamsFromPortToPackets) { Bench(kCamsenseX1).run(); }

@@ -109,7 +109,8 @@ TEST(ConfigManual, AllExamplesLoad) {
   for (const char* name :
        {"examples/every_key.yaml", "examples/demo.yaml", "examples/one_lidar.yaml",
         "examples/lidar_imu.yaml", "examples/network_lidar.yaml", "examples/ydlidar.yaml",
-        "examples/delta2.yaml", "examples/xv11.yaml"}) {
+        "examples/delta2.yaml", "examples/xv11.yaml",
+        "examples/hlds_lds01.yaml", "examples/camsense_x1.yaml"}) {
     check_loads(name);
   }
 }

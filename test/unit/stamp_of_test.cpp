@@ -75,6 +75,9 @@ const Case kCases[] = {
     {"ydlidar", {{"model", "TX"}}, {{"model", "TX"}}, 115200, false, 0ns, 40ns},
     {"xv11", {{"model", "XV-11"}}, {}, 115200, false, 0ns, 40ns},
     {"xv11", {{"model", "LDS02RR"}, {"rpm", "333"}}, {}, 115200, false, 0ns, 40ns},
+    {"hlds_lds01", {{"model", "LDS-01"}}, {}, 230400, false, 0ns, 40ns},
+    // Its angles, which tell the time, are cut to 1/64 degree: to 8 us.
+    {"camsense_x1", {{"model", "X1"}}, {}, 115200, false, 0ns, 15us},
     {"xv11", {{"firmware", "2.1"}}, {{"firmware", "2.1"}}, 115200, false, 0ns, 400ns},
 };
 
