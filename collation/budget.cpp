@@ -47,14 +47,18 @@ hal::Duration largest_max_wait(std::span<const Channel> channels) {
   return largest;
 }
 
-std::size_t default_capacity(double rate_hz, hal::Duration largest_max_wait) {
-  const hal::Duration room = largest_max_wait + std::max(largest_max_wait, kLongestHoldUp);
-  return std::max<std::size_t>(
-      8, static_cast<std::size_t>(std::ceil(rate_hz * hal::to_seconds(room))));
+std::size_t default_capacity(const Channel& channel, hal::Duration largest_max_wait) {
+  const auto within = [&](hal::Duration d) {
+    return static_cast<std::size_t>(std::ceil(data_within(channel, d)));
+  };
+  const std::size_t held_up =
+      std::min(within(largest_max_wait + kLongestHoldUp),
+               kHoldUpBytes / std::max<std::size_t>(1, channel.datum_bytes));
+  return std::max({std::size_t{8}, within(2 * largest_max_wait), held_up});
 }
 
 std::size_t capacity(const Channel& channel, hal::Duration largest_max_wait) {
-  return channel.capacity.value_or(default_capacity(channel.rate_hz, largest_max_wait));
+  return channel.capacity.value_or(default_capacity(channel, largest_max_wait));
 }
 
 hal::Status check_capacity(const Channel& channel, hal::Duration largest_max_wait) {
@@ -67,7 +71,7 @@ hal::Status check_capacity(const Channel& channel, hal::Duration largest_max_wai
                          "%.0f, better %zu",
                          static_cast<int>(channel.name.size()), channel.name.data(), given,
                          channel.rate_hz, milliseconds(largest_max_wait).c_str(), least,
-                         default_capacity(channel.rate_hz, largest_max_wait))};
+                         default_capacity(channel, largest_max_wait))};
 }
 
 WorstAge worst_age(std::span<const Channel> channels, std::size_t i) {

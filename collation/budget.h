@@ -24,7 +24,8 @@ inline constexpr hal::Duration kMargin = std::chrono::milliseconds(10);
 struct Channel {
   std::string_view name;
   Role role = Role::required;
-  double rate_hz = 0;  // data, not packets, at most
+  double rate_hz = 0;           // data, not packets, at most
+  std::size_t datum_bytes = 1;  // what one queued datum takes
   Delays delays{};
   std::optional<hal::Duration> max_wait{};  // configured; empty: default_max_wait()
   std::optional<std::size_t> capacity{};    // configured; empty: default_capacity()
@@ -38,11 +39,13 @@ hal::Duration max_wait(const Channel& channel);
 hal::Duration largest_max_wait(std::span<const Channel> channels);
 
 // How long the process may be held up (a busy machine, a debugger) without losing the order: what
-// arrives meanwhile of one sensor has room until the ports of the others are read, too.
+// arrives meanwhile of one sensor has room until the ports of the others are read, too; as far as
+// that room is no larger than kHoldUpBytes.
 inline constexpr hal::Duration kLongestHoldUp = std::chrono::seconds(1);
+inline constexpr std::size_t kHoldUpBytes = 256 << 10;
 
-// 2 x rate x the largest max_wait, or rate x (the largest max_wait + kLongestHoldUp), at least 8.
-std::size_t default_capacity(double rate_hz, hal::Duration largest_max_wait);
+// 2 x rate x the largest max_wait, at least 8; more for a hold-up.
+std::size_t default_capacity(const Channel& channel, hal::Duration largest_max_wait);
 std::size_t capacity(const Channel& channel, hal::Duration largest_max_wait);
 // Refuses a capacity below 1 x rate x the largest max_wait; `detail` names the least that works.
 hal::Status check_capacity(const Channel& channel, hal::Duration largest_max_wait);

@@ -64,12 +64,19 @@ std::size_t points_of(const Sensor& s, const Figures& f) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(points)));
 }
 
+std::size_t datum_bytes(const Sensor& s, const SensorPlan& p) {
+  const std::size_t cloud =
+      is_imu(s) ? 0 : collation::cloud_pool_bytes(1, p.points, s.outputs.scan);
+  return sizeof(collation::Datum) + cloud;
+}
+
 collation::Channel channel_of(const Sensor& s, const SensorPlan& p) {
   std::optional<std::size_t> capacity;
   if (s.capacity) capacity = static_cast<std::size_t>(*s.capacity);
   return {.name = s.name,
           .role = s.role,
           .rate_hz = p.rate_hz,
+          .datum_bytes = datum_bytes(s, p),
           .delays = p.delays,
           .max_wait = s.max_wait,
           .capacity = capacity};

@@ -114,7 +114,7 @@ TEST(SystemAbsent, AnotherProtocolIsAMismatchWithinTwoSeconds) {
                  Seconds(std::chrono::steady_clock::now() - began).count(), 2, "s");
     const std::string& words = stream.event(sensor, "stall")->message;
     test::note("%s: %s", sensor, words.c_str());
-    CHECK_TEXT(contains(words, "another device, protocol or baud rate?"), words.c_str());
+    CHECK_TEXT(contains(words, "they are those of driver 'ldrobot'"), words.c_str());
   }
   const double cpu = daemon->cpu_seconds();
   stream.read_for(Seconds(3));

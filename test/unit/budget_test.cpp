@@ -26,14 +26,23 @@ TEST(Budget, TheLargestMaxWaitLeavesPassthroughOut) {
 }
 
 TEST(Budget, CapacityIsTwiceRateTimesWaitingAndAtLeastEight) {
-  LONGS_EQUAL(8, collation::default_capacity(1, 26ms));
-  LONGS_EQUAL(4000, collation::default_capacity(1000, 2s));
+  LONGS_EQUAL(8, collation::default_capacity({.name = "a", .rate_hz = 1}, 26ms));
+  LONGS_EQUAL(4000, collation::default_capacity({.name = "a", .rate_hz = 1000}, 2s));
 }
 
 TEST(Budget, CapacityHasRoomForWhatArrivesWhileTheProcessIsHeldUp) {
-  LONGS_EQUAL(11, collation::default_capacity(10, 26ms));
-  LONGS_EQUAL(206, collation::default_capacity(200, 26ms));
+  LONGS_EQUAL(11, collation::default_capacity({.name = "a", .rate_hz = 10}, 26ms));
+  LONGS_EQUAL(206, collation::default_capacity({.name = "a", .rate_hz = 200}, 26ms));
   LONGS_EQUAL(206, collation::capacity(imu, 26ms));
+}
+
+TEST(Budget, ThatRoomIsNoLargerThanItsBytesAllow) {
+  LONGS_EQUAL(
+      16, collation::default_capacity({.name = "a", .rate_hz = 25, .datum_bytes = 16 << 10}, 26ms));
+  LONGS_EQUAL(
+      8, collation::default_capacity({.name = "a", .rate_hz = 25, .datum_bytes = 128 << 10}, 26ms));
+  LONGS_EQUAL(
+      50, collation::default_capacity({.name = "a", .rate_hz = 25, .datum_bytes = 128 << 10}, 1s));
 }
 
 TEST(Budget, RefusesACapacityBelowOnceAndNamesTheLeast) {
