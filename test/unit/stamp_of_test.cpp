@@ -50,6 +50,7 @@ const Case kCases[] = {
     {"ldrobot", {{"model", "LD14P"}}, {{"model", "LD14P"}}, 230400, true, 1ms, 10ns},
     {"microstrain_mip", {{"model", "7series"}}, {}, 115200, true, 0ns, 10ns},
     {"microstrain_mip", {{"model", "gx5"}}, {}, 115200, true, 0ns, 10ns},
+    {"coin_d4", {{"model", "COIN-D4"}}, {}, 115200, false, 0ns, 40ns},
     {"ydlidar", {{"model", "X4"}}, {}, 128000, false, 0ns, 40ns},
     {"ydlidar", {{"model", "S4"}}, {}, 115200, false, 0ns, 40ns},
     {"ydlidar", {{"model", "S4B"}}, {}, 153600, false, 0ns, 40ns},

@@ -104,6 +104,16 @@ TEST(YdlidarDialogue, EveryModelIsTakenOverInTheMiddleOfAFrame) {
   }
 }
 
+TEST(YdlidarDialogue, NoBeamIsEarlierThanTheOneBefore) {
+  for (const Model& m : kModels) {
+    SimLine line("ydlidar", {{"model", m.name}}, told(m), m.baud);
+    line.run_for(4s);
+    for (std::size_t i = 1; i < line.log.slices.size(); ++i) {
+      CHECK_TRUE_TEXT(line.log.slices[i].first > line.log.slices[i - 1].last(), m.name);
+    }
+  }
+}
+
 TEST(YdlidarDialogue, AModelThatAnswersIsNamed) {
   for (const Model& m : kModels) {
     SimLine line("ydlidar", {{"model", m.name}}, told(m), m.baud);
