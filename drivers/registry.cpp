@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "drivers/coin_d4/coin_d4.h"
 #include "drivers/camsense_x1/camsense_x1.h"
+#include "drivers/coin_d4/coin_d4.h"
 #include "drivers/delta2/delta2.h"
 #include "drivers/hlds_lds01/hlds_lds01.h"
 #include "drivers/ldrobot/ldrobot.h"
@@ -18,12 +18,12 @@ namespace drivers {
 
 std::span<const Row> all() {
   static const std::array kRows{
-      // Before its relatives of ydlidar, whose packets may look the same.
-      Row{"coin_d4", Kind::lidar, "COIN-D4", 115200, StampOf::last_beam, true, CoinD4::options(),
-          CoinD4::figures, make_driver<CoinD4>, make_decoder<CoinD4>, likeness<CoinD4>},
       Row{"camsense_x1", Kind::lidar, "Camsense X1", 115200, StampOf::last_beam, false,
           CamsenseX1::options(), CamsenseX1::figures, make_driver<CamsenseX1>,
           make_decoder<CamsenseX1>, likeness<CamsenseX1>},
+      // Before its relatives of ydlidar, whose packets may look the same.
+      Row{"coin_d4", Kind::lidar, "COIN-D4", 115200, StampOf::last_beam, true, CoinD4::options(),
+          CoinD4::figures, make_driver<CoinD4>, make_decoder<CoinD4>, likeness<CoinD4>},
       Row{"delta2", Kind::lidar, "3irobotix Delta-2A, 2B, 2D, 2G; Xiaomi LDS08RR", 115200,
           StampOf::last_beam, false, Delta2::options(), Delta2::figures, make_driver<Delta2>,
           make_decoder<Delta2>, likeness<Delta2>},
