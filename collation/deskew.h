@@ -51,17 +51,19 @@ class Deskewer {
   const DeskewStats& stats() const { return stats_; }
 
  private:
+  // Four rows are as quick as three: the last one is zero, and carries a point's time.
+  using Rotation = Eigen::Array<float, 4, 3>;
   // Sub-interval k begins k + 1 lengths before the stamp. Its rotation is `from` and, times the
   // part that is over, `change`.
   struct SubInterval {
-    Eigen::Array<float, 4, 3> from, change;  // the last row is zero: four are as quick as three
+    Rotation from, change;
   };
   // The end of the sub-interval before is the beginning of the next.
   struct Ends {
     hal::Time at;           // the stamp
     Eigen::Quaterniond to;  // from the frame that does not turn to that of the stamp
     std::int64_t k = 0;     // of `rotation`
-    Eigen::Matrix3f rotation;
+    Rotation rotation;
   };
 
   template <class Point>
@@ -77,23 +79,21 @@ class Deskewer {
       const float k = std::floor(-points[i].time / kLength);
       const float begin = -(k + 1) * kLength, end = -k * kLength;
       const SubInterval sub = sub_interval(static_cast<std::int64_t>(k), ends);
+      Eigen::Array4f lanes;  // x y z time
       do {
-        turn(points[i], sub, (points[i].time - begin) * (1 / kLength));
+        const float part = (points[i].time - begin) * (1 / kLength);
+        const Eigen::Vector3f& p = points[i].position;
+        lanes = (sub.from.col(0) + part * sub.change.col(0)) * p.x() +
+                (sub.from.col(1) + part * sub.change.col(1)) * p.y() +
+                (sub.from.col(2) + part * sub.change.col(2)) * p.z() +
+                points[i].time * Eigen::Array4f(0, 0, 0, 1);
+        std::memcpy(static_cast<void*>(&points[i]), &lanes, sizeof lanes);
       } while (++i < points.size() && points[i].time <= end);
     }
   }
 
-  template <class Point>
-  static void turn(Point& point, const SubInterval& sub, float part) {
-    const float x = point.position.x(), y = point.position.y(), z = point.position.z();
-    const Eigen::Array4f turned = (sub.from.col(0) + part * sub.change.col(0)) * x +
-                                  (sub.from.col(1) + part * sub.change.col(1)) * y +
-                                  (sub.from.col(2) + part * sub.change.col(2)) * z;
-    point.position = turned.head<3>();
-  }
-
   Ends ends_of(hal::Time at) const;
-  Eigen::Matrix3f rotation(std::int64_t k, const Ends& ends) const;
+  Rotation rotation(std::int64_t k, const Ends& ends) const;
   SubInterval sub_interval(std::int64_t k, Ends& ends) const;
 
   const GyroTrack& track_;

@@ -1,73 +1,54 @@
 // Finds the smallest of many time stamps that change one by one.
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "hal/time.h"
 
 namespace collation {
 
-// One stamp per slot, in blocks whose winner is remembered: a winner tree of two levels, as wide
-// as a flat scan is cheap. A change costs a comparison, unless the winner of a block grew: then the
-// next earliest() looks at that block again. On ties the lowest slot wins.
+// One stamp per slot, at the leaves of a winner tree: every node knows the earliest below it, so
+// that a change costs a comparison per level. On ties the lowest slot wins.
 class Earliest {
  public:
-  static constexpr std::size_t kBlock = 16;
-
-  // Allocates. All slots are set() before earliest() is asked.
+  // Allocates. All stamps are Time::max() until set().
   void resize(std::size_t slots) {
-    times_.assign(slots, hal::Time::max());
-    blocks_.assign((slots + kBlock - 1) / kBlock, {hal::Time::max(), 0, true});
+    leaves_ = std::bit_ceil(slots > 0 ? slots : 1);
+    nodes_.resize(2 * leaves_);
+    for (std::size_t slot = 0; slot < leaves_; ++slot) set(slot, hal::Time::max());
   }
 
   void set(std::size_t slot, hal::Time time) {
-    times_[slot] = time;
-    Block& block = blocks_[slot / kBlock];
-    if (block.stale) return;
-    if (slot == block.slot) {
-      block.stale = time > block.time;
-      block.time = time;
-    } else if (time < block.time || (time == block.time && slot < block.slot)) {
-      block.slot = slot;
-      block.time = time;
+    std::size_t node = leaves_ + slot;
+    std::int64_t least = hal::to_ns(time);
+    std::size_t winner = slot;
+    nodes_[node] = {least, winner};
+    for (; node > 1; node /= 2) {
+      const Node rival = nodes_[node ^ 1];
+      const bool is_on_the_left = node & 1;
+      const bool wins = (rival.time < least) | ((rival.time == least) & is_on_the_left);
+      least = wins ? rival.time : least;
+      winner = wins ? rival.slot : winner;
+      nodes_[node / 2] = {least, winner};
     }
   }
 
-  hal::Time operator[](std::size_t slot) const { return times_[slot]; }
+  hal::Time operator[](std::size_t slot) const { return hal::from_ns(nodes_[leaves_ + slot].time); }
 
-  // At least one slot.
-  std::size_t earliest() {
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      if (blocks_[i].stale) look_again(i);
-      if (blocks_[i].time < blocks_[best].time) best = i;
-    }
-    return blocks_[best].slot;
-  }
+  std::size_t earliest() const { return nodes_[1].slot; }
 
  private:
-  struct Block {
-    hal::Time time;
-    std::size_t slot;
-    bool stale;
+  struct Node {
+    std::int64_t time = 0;  // ns
+    std::size_t slot = 0;
   };
 
-  void look_again(std::size_t i) {
-    const std::size_t end = std::min(times_.size(), (i + 1) * kBlock);
-    std::size_t best = i * kBlock;
-    hal::Time time = times_[best];
-    for (std::size_t slot = best + 1; slot < end; ++slot) {
-      const bool earlier = times_[slot] < time;
-      best = earlier ? slot : best;
-      time = earlier ? times_[slot] : time;
-    }
-    blocks_[i] = {time, best, false};
-  }
-
-  std::vector<hal::Time> times_;
-  std::vector<Block> blocks_;
+  // Node 1 is the root, the children of i are 2 i and 2 i + 1, the leaves come last.
+  std::vector<Node> nodes_;
+  std::size_t leaves_ = 0;
 };
 
 }  // namespace collation

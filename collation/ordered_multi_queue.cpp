@@ -1,4 +1,4 @@
-// What comes in: queues, data at the gate, room for them, time and progress.
+// What comes in: queues, data at the gate, time and progress.
 #include "collation/ordered_multi_queue.h"
 
 #include <algorithm>
@@ -63,43 +63,8 @@ void OrderedMultiQueue::index_slots() {
   }
 }
 
-// Keeps what the search for the earliest reads side by side in memory.
-void OrderedMultiQueue::update_front(std::size_t slot) {
-  const Queue& queue = queues_[slot];
-  if (!queue.data.empty()) {
-    const hal::Time head = queue.data.front().at;
-    unsorted_ |= head < last_out_;
-    fronts_.set(slot, head);
-  } else if (queue.finished || queue.options.role == Role::passthrough) {
-    fronts_.set(slot, hal::Time::max());
-  } else if (policy_ == Policy::strict) {
-    fronts_.set(slot, hal::Time::min());
-  } else {
-    fronts_.set(slot, queue.waiting ? queue.next : hal::Time::max());
-  }
-}
-
-void OrderedMultiQueue::add(Datum&& datum, hal::Time arrival) {
-  now_ = std::max(now_, arrival);
-  const std::size_t slot = open_slot_of(datum.sensor);
-  if (slot == kNoSlot) return void(++unknown_sensor_);
-  Queue& queue = queues_[slot];
-  ++queue.stats.in;
-  if (passes_gate(queue, datum.at, arrival)) {
-    if (queue.options.role == Role::passthrough) {
-      hand_over(queue, datum);
-    } else if (make_room(slot)) {
-      queue.data.push_back(std::move(datum));
-      queue.stats.held = queue.data.size();
-      ++held_;
-    }
-  }
-  if (queue.data.size() < 2) update_front(slot);
-  if (policy_ == Policy::strict) dispatch();
-}
-
 // In strict, order within a queue is judged when a datum becomes the head, as the reference does.
-bool OrderedMultiQueue::passes_gate(Queue& queue, hal::Time at, hal::Time arrival) {
+inline bool OrderedMultiQueue::passes_gate(Queue& queue, hal::Time at, hal::Time arrival) {
   const auto drop = [&](std::uint64_t QueueStats::*reason) {
     ++(queue.stats.*reason);
     queue.stats.astray = delay(at, arrival);
@@ -123,36 +88,23 @@ bool OrderedMultiQueue::passes_gate(Queue& queue, hal::Time at, hal::Time arriva
   return drop(&QueueStats::late);
 }
 
-// False when the datum on its way in is the one to be dropped.
-bool OrderedMultiQueue::make_room(std::size_t slot) {
+void OrderedMultiQueue::add(Datum&& datum, hal::Time arrival) {
+  now_ = std::max(now_, arrival);
+  const std::size_t slot = open_slot_of(datum.sensor);
+  if (slot == kNoSlot) return void(++unknown_sensor_);
   Queue& queue = queues_[slot];
-  if (!queue.data.full()) return true;
-  ++queue.stats.full;
-  const Queue& earliest = queues_[fronts_.earliest()];
-  queue.stats.full_for = earliest.sensor;
-  switch (queue.options.overflow) {
-    case Overflow::release:
-      while (queue.data.full()) {
-        const std::size_t oldest = earliest_head();
-        if (over_ && fronts_[oldest] < last_out_) begin_anew();
-        if (fronts_[oldest] < last_out_) {
-          ++queues_[oldest].stats.late;
-          pop(oldest);
-        } else {
-          ++queues_[oldest].stats.forced;
-          deliver(oldest);
-        }
-      }
-      return true;
-    case Overflow::drop_oldest:
-      ++queue.stats.overflow;
-      pop(slot);
-      return true;
-    case Overflow::drop_newest:
-      ++queue.stats.overflow;
-      return false;
+  ++queue.stats.in;
+  if (passes_gate(queue, datum.at, arrival)) {
+    if (queue.options.role == Role::passthrough) {
+      hand_over(queue, datum);
+    } else if (!queue.data.full() || make_room(slot)) {
+      queue.data.push_back(std::move(datum));
+      queue.stats.held = queue.data.size();
+      ++held_;
+    }
   }
-  return false;
+  if (queue.data.size() < 2) update_front(slot);
+  if (policy_ == Policy::strict) dispatch();
 }
 
 void OrderedMultiQueue::progress(drivers::SensorId sensor, hal::Time floor, hal::Time arrival) {

@@ -101,6 +101,7 @@ class OrderedMultiQueue {
   }
   hal::Status refuse(std::string_view name, const char* why);
   void index_slots();
+  hal::Time front_of(const Queue& queue) const;
   void update_front(std::size_t slot);
   bool passes_gate(Queue& queue, hal::Time at, hal::Time arrival);
   bool make_room(std::size_t slot);
@@ -132,5 +133,18 @@ class OrderedMultiQueue {
   hal::Time blocked_since_{};
   std::uint64_t held_ = 0, unknown_sensor_ = 0, misuse_ = 0;
 };
+
+inline hal::Time OrderedMultiQueue::front_of(const Queue& queue) const {
+  if (!queue.data.empty()) return queue.data.front().at;
+  if (queue.finished || queue.options.role == Role::passthrough) return hal::Time::max();
+  if (policy_ == Policy::strict) return hal::Time::min();
+  return queue.waiting ? queue.next : hal::Time::max();
+}
+
+inline void OrderedMultiQueue::update_front(std::size_t slot) {
+  const hal::Time front = front_of(queues_[slot]);
+  unsorted_ |= front < last_out_ && !queues_[slot].data.empty();
+  fronts_.set(slot, front);
+}
 
 }  // namespace collation

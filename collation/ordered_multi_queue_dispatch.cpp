@@ -1,4 +1,5 @@
-// What goes out: whose turn it is, what blocks, and the common start of a trajectory.
+// What goes out: whose turn it is, what blocks, the common start of a trajectory, and what leaves
+// to make room.
 #include <algorithm>
 #include <utility>
 
@@ -7,13 +8,44 @@
 
 namespace collation {
 
+// The common start: of the data before it, each queue keeps the last one, unless another datum
+// stands exactly at the start.
+inline OrderedMultiQueue::Choice OrderedMultiQueue::choose(std::size_t slot) {
+  const Queue& queue = queues_[slot];
+  const hal::Time start = queue.start->has_value() ? **queue.start : common_start(queue);
+  if (queue.data.front().at >= start) return Choice::deliver;
+  if (queue.data.size() < 2) return queue.finished ? Choice::deliver : Choice::block;
+  return queue.data[1].at > start ? Choice::deliver : Choice::drop;
+}
+
+inline void OrderedMultiQueue::pop(std::size_t slot) {
+  Queue& queue = queues_[slot];
+  queue.data.pop_front();
+  queue.stats.held = queue.data.size();
+  --held_;
+  if (queue.finished && queue.data.empty()) {
+    (policy_ == Policy::live ? queue.removed : removable_) = true;
+  }
+  update_front(slot);
+}
+
+inline void OrderedMultiQueue::deliver(std::size_t slot) {
+  Queue& queue = queues_[slot];
+  last_out_ = queue.data.front().at;
+  over_ = false;
+  blocker_.reset();
+  hand_over(queue, queue.data.front());
+  pop(slot);
+}
+
 void OrderedMultiQueue::release(hal::Time now) {
   now_ = std::max(now_, now);
   if (policy_ == Policy::live) dispatch();
 }
 
 void OrderedMultiQueue::dispatch() {
-  while (!queues_.empty()) {
+  if (queues_.empty()) return;
+  for (;;) {
     const std::size_t slot = fronts_.earliest();
     const bool empty = queues_[slot].data.empty();
     if (policy_ == Policy::strict && (removable_ || unsorted_)) {
@@ -66,18 +98,8 @@ void OrderedMultiQueue::begin_anew() {
   for (auto& [trajectory, start] : starts_) start.reset();
 }
 
-// The common start: of the data before it, each queue keeps the last one, unless another datum
-// stands exactly at the start.
-OrderedMultiQueue::Choice OrderedMultiQueue::choose(std::size_t slot) {
-  const Queue& queue = queues_[slot];
-  const hal::Time start = common_start(queue);
-  if (queue.data.front().at >= start) return Choice::deliver;
-  if (queue.data.size() < 2) return queue.finished ? Choice::deliver : Choice::block;
-  return queue.data[1].at > start ? Choice::deliver : Choice::drop;
-}
-
+// The latest of the heads, once every queue has one.
 hal::Time OrderedMultiQueue::common_start(const Queue& of) {
-  if (*of.start) return **of.start;
   hal::Time latest = hal::Time::min();
   for (const Queue& queue : queues_) {
     if (queue.start != of.start || queue.data.empty()) continue;
@@ -85,15 +107,6 @@ hal::Time OrderedMultiQueue::common_start(const Queue& of) {
   }
   *of.start = latest;
   return latest;
-}
-
-void OrderedMultiQueue::deliver(std::size_t slot) {
-  Queue& queue = queues_[slot];
-  last_out_ = queue.data.front().at;
-  over_ = false;
-  blocker_.reset();
-  hand_over(queue, queue.data.front());
-  pop(slot);
 }
 
 void OrderedMultiQueue::hand_over(Queue& queue, const Datum& datum) {
@@ -108,15 +121,35 @@ void OrderedMultiQueue::hand_over(Queue& queue, const Datum& datum) {
   }
 }
 
-void OrderedMultiQueue::pop(std::size_t slot) {
+// For a datum on its way into a full queue. False when it is the one to be dropped.
+bool OrderedMultiQueue::make_room(std::size_t slot) {
   Queue& queue = queues_[slot];
-  queue.data.pop_front();
-  queue.stats.held = queue.data.size();
-  --held_;
-  if (queue.finished && queue.data.empty()) {
-    (policy_ == Policy::live ? queue.removed : removable_) = true;
+  ++queue.stats.full;
+  const Queue& earliest = queues_[fronts_.earliest()];
+  queue.stats.full_for = earliest.sensor;
+  switch (queue.options.overflow) {
+    case Overflow::release:
+      while (queue.data.full()) {
+        const std::size_t oldest = earliest_head();
+        if (over_ && fronts_[oldest] < last_out_) begin_anew();
+        if (fronts_[oldest] < last_out_) {
+          ++queues_[oldest].stats.late;
+          pop(oldest);
+        } else {
+          ++queues_[oldest].stats.forced;
+          deliver(oldest);
+        }
+      }
+      return true;
+    case Overflow::drop_oldest:
+      ++queue.stats.overflow;
+      pop(slot);
+      return true;
+    case Overflow::drop_newest:
+      ++queue.stats.overflow;
+      return false;
   }
-  update_front(slot);
+  return false;
 }
 
 void OrderedMultiQueue::set_blocked_by(std::size_t slot) {

@@ -170,12 +170,15 @@ RangeDataCollator::Run RangeDataCollator::merge_all_but_last() {
 
 // What does not fit is left out: see cut().
 void RangeDataCollator::write(Run a, Run b, hal::Time end) {
-  out_.points.clear();
   const std::int64_t stamp = hal::to_ns(end);
+  MergedPoint* to = out_.points.begin();
+  MergedPoint* const full = to + out_.points.capacity();
   merge_two(a, b, [&](const Pending& point) {
+    if (to == full) return;
     const float time = static_cast<float>(static_cast<double>(point.at - stamp) * 1e-9);
-    out_.points.push_back({point.position, time, point.intensity, point.origin});
+    *to++ = {point.position, time, point.intensity, point.origin};
   });
+  out_.points.resize(static_cast<std::size_t>(to - out_.points.begin()));
 }
 
 // `out_` is full: it ends with its last point, and the next cloud goes on from there.

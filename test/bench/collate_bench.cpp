@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,38 +38,75 @@ struct NullSink final : collation::CollatedSink {
 };
 
 // Queues of one rate whose data arrive up to three periods late, read in passes of one period.
+// Drawn beforehand: what is measured is the merging.
 class Arrivals {
  public:
-  explicit Arrivals(std::size_t queues) : sent_(queues), periods_late_(1024) {
+  struct Arrival {
+    drivers::SensorId queue;
+    std::uint32_t at_us, arrival_us;  // since the begin of the schedule
+  };
+
+  explicit Arrivals(std::size_t queues) : length_(kPeriod * static_cast<int>(kData / queues)) {
     std::mt19937 random(1);
-    for (auto& late : periods_late_) late = static_cast<std::int64_t>(random() % 4);
-  }
-  // Calls add(queue, stamp) for all that arrive in the next pass; returns when that is.
-  template <class Add>
-  hal::Time pass(Add&& add) {
-    ++pass_;
-    for (std::size_t queue = 0; queue < sent_.size(); ++queue) {
-      const std::size_t draw = (static_cast<std::size_t>(pass_) * 31 + queue) % 1024;
-      for (; sent_[queue] < pass_ - periods_late_[draw]; ++sent_[queue], ++data_) {
-        add(queue, kBegin + 10ms * sent_[queue] + 1us * static_cast<std::int64_t>(queue));
+    std::vector<std::int64_t> sent(queues);
+    const std::int64_t passes = length_ / kPeriod;
+    for (std::int64_t pass = 1; pass <= passes; ++pass) {
+      for (std::size_t queue = 0; queue < queues; ++queue) {
+        const std::int64_t periods_late = pass == passes ? 0 : random() % 4;
+        for (; sent[queue] < pass - periods_late; ++sent[queue]) {
+          const std::int64_t at = sent[queue] * (kPeriod / 1us) + static_cast<std::int64_t>(queue);
+          data_.push_back({static_cast<drivers::SensorId>(queue), static_cast<std::uint32_t>(at),
+                           static_cast<std::uint32_t>(pass * (kPeriod / 1us))});
+        }
       }
+      pass_ends_.push_back(data_.size());
     }
-    return kBegin + 10ms * pass_;
   }
-  std::uint64_t data() const { return data_; }
+  // The next round of the same schedule: in how far it is later than the first.
+  hal::Duration next_round() { return length_ * static_cast<std::int64_t>(rounds_++); }
+  std::span<const Arrival> data() const { return data_; }
+  std::span<const std::size_t> pass_ends() const { return pass_ends_; }  // into data()
+  std::uint64_t played() const { return rounds_ * data_.size(); }
 
   static constexpr hal::Time kBegin{1000s};
+  static constexpr hal::Duration kPeriod = 10ms;
 
  private:
-  std::vector<std::int64_t> sent_;
-  std::vector<std::int64_t> periods_late_;
-  std::uint64_t data_ = 0;
-  std::int64_t pass_ = 0;
+  static constexpr std::size_t kData = 1 << 16;
+
+  const hal::Duration length_;
+  std::vector<Arrival> data_;
+  std::vector<std::size_t> pass_ends_;
+  std::uint64_t rounds_ = 0;
 };
 
 void report(benchmark::State& state, const Arrivals& arrivals, const bench::Allocations& made) {
   bench::report_allocations(state, made);
-  bench::report_items(state, arrivals.data());
+  bench::report_items(state, arrivals.played());
+}
+
+void add(collation::OrderedMultiQueue& order, hal::Time begin, const Arrivals::Arrival& arrival) {
+  collation::ImuData imu;
+  imu.at = begin + 1us * arrival.at_us;
+  order.add(collation::make_datum(arrival.queue, imu), begin + 1us * arrival.arrival_us);
+}
+
+void play_strict(collation::OrderedMultiQueue& order, hal::Time begin, const Arrivals& arrivals) {
+  for (const Arrivals::Arrival& arrival : arrivals.data()) add(order, begin, arrival);
+}
+
+void play_live(collation::OrderedMultiQueue& order, hal::Time begin, const Arrivals& arrivals,
+               std::size_t queues) {
+  hal::Time now = begin;
+  std::size_t i = 0;
+  for (const std::size_t end : arrivals.pass_ends()) {
+    now += Arrivals::kPeriod;
+    for (; i < end; ++i) add(order, begin, arrivals.data()[i]);
+    for (std::size_t queue = 0; queue < queues; ++queue) {
+      order.read_empty(static_cast<drivers::SensorId>(queue), now);
+    }
+    order.release(now);
+  }
 }
 
 void collate(benchmark::State& state, Policy policy) {
@@ -83,18 +121,14 @@ void collate(benchmark::State& state, Policy policy) {
     order.set_waiting(id(queue), true, Arrivals::kBegin);
   }
   Arrivals arrivals(queues);
-  hal::Time now = Arrivals::kBegin;
   const bench::Allocations allocations;
   for (auto _ : state) {
-    now += 10ms;
-    arrivals.pass([&](std::size_t queue, hal::Time at) {
-      collation::ImuData imu;
-      imu.at = at;
-      order.add(collation::make_datum(id(queue), imu), now);
-    });
-    if (policy == Policy::strict) continue;
-    for (std::size_t queue = 0; queue < queues; ++queue) order.read_empty(id(queue), now);
-    order.release(now);
+    const hal::Time begin = Arrivals::kBegin + arrivals.next_round();
+    if (policy == Policy::strict) {
+      play_strict(order, begin, arrivals);
+    } else {
+      play_live(order, begin, arrivals, queues);
+    }
   }
   report(state, arrivals, allocations);
   for (std::size_t queue = 0; queue < queues; ++queue) {
@@ -211,11 +245,12 @@ void collate_reference_shape(benchmark::State& state) {
   Arrivals arrivals(queues);
   const bench::Allocations allocations;
   for (auto _ : state) {
-    arrivals.pass([&](std::size_t queue, hal::Time at) {
+    const hal::Time begin = Arrivals::kBegin + arrivals.next_round();
+    for (const Arrivals::Arrival& arrival : arrivals.data()) {
       auto data = std::make_unique<Shape::Imu>();
-      data->at = data->imu.at = at;
-      order.add(keys[queue], std::move(data));
-    });
+      data->at = data->imu.at = begin + 1us * arrival.at_us;
+      order.add(keys[arrival.queue], std::move(data));
+    }
   }
   report(state, arrivals, allocations);
 }

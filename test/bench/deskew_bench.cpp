@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstring>
 #include <numbers>
 #include <vector>
 
@@ -67,7 +68,8 @@ void run(benchmark::State& state, bool convert) {
     if (convert) {
       build([&](collation::CloudPool::Lease cloud) { last = std::move(cloud); });
     } else {
-      std::copy(measured.begin(), measured.end(), last->points.begin());
+      std::memcpy(static_cast<void*>(last->points.begin()), measured.data(),
+                  measured.size() * sizeof measured[0]);
     }
     points += last->points.size();
     deskewer.deskew(std::span(last->points.begin(), last->points.end()), first + 100ms - step);
