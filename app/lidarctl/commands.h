@@ -27,6 +27,7 @@ void add_drivers(CLI::App&);
 void add_monitor(CLI::App&);
 void add_record(CLI::App&);
 void add_replay(CLI::App&);
+void add_send(CLI::App&);
 void add_simulate(CLI::App&);
 void add_stamps(CLI::App&);
 void add_status(CLI::App&);

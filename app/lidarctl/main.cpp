@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   lidarctl::add_monitor(app);
   lidarctl::add_record(app);
   lidarctl::add_replay(app);
+  lidarctl::add_send(app);
   lidarctl::add_simulate(app);
   lidarctl::add_stamps(app);
   lidarctl::add_status(app);
