@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/bluesea/bluesea.h"
 #include "drivers/camsense_x1/camsense_x1.h"
 #include "drivers/coin_d4/coin_d4.h"
 #include "drivers/delta2/delta2.h"
@@ -24,6 +25,18 @@ std::span<const Row> all() {
       // Before its relatives of ydlidar, whose packets may look the same.
       Row{"coin_d4", Kind::lidar, "COIN-D4", 115200, StampOf::last_beam, true, CoinD4::options(),
           CoinD4::figures, make_driver<CoinD4>, make_decoder<CoinD4>, likeness<CoinD4>},
+      Row{.name = "bluesea",
+          .kind = Kind::lidar,
+          .models = "Bluesea LDS-50C-2, LDS-25, LDS-U50, LDS-U80C, LDS-E",
+          .default_baud = 768000,
+          .stamp_of = StampOf::first_beam,
+          .speaks = true,
+          .options = Bluesea::options(),
+          .figures = Bluesea::figures,
+          .make = make_driver<Bluesea>,
+          .make_decoder = make_decoder<Bluesea>,
+          .likeness = likeness<Bluesea>,
+          .sends_utc = true},
       Row{"delta2", Kind::lidar, "3irobotix Delta-2A, 2B, 2D, 2G; Xiaomi LDS08RR", 115200,
           StampOf::last_beam, false, Delta2::options(), Delta2::figures, make_driver<Delta2>,
           make_decoder<Delta2>, likeness<Delta2>},

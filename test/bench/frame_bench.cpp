@@ -45,6 +45,7 @@ Stream delta2_stream() { return played("delta2"); }
 Stream xv11_stream() { return played("xv11"); }
 Stream hlds_lds01_stream() { return played("hlds_lds01"); }
 Stream camsense_x1_stream() { return played("camsense_x1"); }
+Stream bluesea_stream() { return played("bluesea", {{"running", "on"}, {"format", "C7"}}); }
 Stream coin_d4_stream() { return played("coin_d4", {{"running", "on"}}); }
 
 // Express capsules of ten turns a second.
@@ -110,6 +111,7 @@ void decode(benchmark::State& state, const char* driver, Stream (*make)()) {
 void decode_ldrobot(benchmark::State& state) { decode(state, "ldrobot", ldrobot_stream); }
 void decode_rplidar(benchmark::State& state) { decode(state, "rplidar", rplidar_stream); }
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
+void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_coin_d4(benchmark::State& state) { decode(state, "coin_d4", coin_d4_stream); }
 void decode_ydlidar(benchmark::State& state) { decode(state, "ydlidar", ydlidar_stream); }
 void decode_delta2(benchmark::State& state) { decode(state, "delta2", delta2_stream); }
@@ -122,6 +124,7 @@ void decode_camsense(benchmark::State& state) { decode(state, "camsense_x1", cam
 BENCHMARK(decode_ldrobot)->Name("frame/ldrobot");
 BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_mip)->Name("frame/mip");
+BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");
 BENCHMARK(decode_delta2)->Name("decode/delta2");

@@ -37,6 +37,7 @@ const Device kMip{"microstrain_mip", "HIL_MICROSTRAIN_MIP", {}, {}};
 const Device kXv11{"xv11", "HIL_XV11", {}, {}};
 const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}};
 const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
+const Device kBluesea{"bluesea", "HIL_BLUESEA", {}, {}};
 const Device kCoinD4{"coin_d4", "HIL_COIN_D4", {}, {}};
 const Device kYdlidar{"ydlidar", "HIL_YDLIDAR", {{"model", "X4"}}, {}};
 
@@ -269,5 +270,6 @@ TEST(Hil, Delta2StreamsFromPortToPackets) { Bench(kDelta2).run(); }
 TEST(Hil, Xv11StreamsFromPortToPackets) { Bench(kXv11).run(); }
 TEST(Hil, HldsLds01StreamsFromPortToPackets) { Bench(kHldsLds01).run(); }
 TEST(Hil, CamsenseX1StreamsFromPortToPackets) { Bench(kCamsenseX1).run(); }
+TEST(Hil, BlueseaStreamsFromPortToPackets) { Bench(kBluesea).run(); }
 TEST(Hil, CoinD4StreamsFromPortToPackets) { Bench(kCoinD4).run(); }
 TEST(Hil, YdlidarStreamsFromPortToPackets) { Bench(kYdlidar).run(); }

@@ -1,0 +1,330 @@
+#include "drivers/bluesea/bluesea.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "drivers/text_line.h"
+#include "drivers/wire.h"
+
+namespace drivers {
+namespace {
+
+using Format = BlueseaFraming::Format;
+
+constexpr double kRadPerDeg = std::numbers::pi / 180;
+constexpr int kUsualRpm = 600;
+constexpr double kMostTurnsHz = 30, kLeastTurnsHz = 5;
+constexpr int kUnstopped = 5;  // packets
+constexpr std::uint32_t kUnixInNtp = 2'208'988'800;
+// One rate is documented; the others are usual.
+constexpr std::array kBauds{768'000, 230'400, 460'800, 921'600, 115'200};
+
+constexpr std::array kOptions{
+    OptionSpec{.key = "unit",
+               .type = OptionType::choice,
+               .unit = "",
+               .fallback = "auto",
+               .choices = "auto|mm|cm",
+               .help = "of distance; auto: asks for mm and believes what "
+                       "packets say of it"},
+    OptionSpec{.key = "intensity",
+               .type = OptionType::flag,
+               .unit = "",
+               .fallback = "true",
+               .help = "asks for intensities; packets of two bytes a point "
+                       "then measure to 8.191 m"},
+    OptionSpec{.key = "clockwise",
+               .type = OptionType::flag,
+               .unit = "",
+               .fallback = "true",
+               .help = "false: the device was set to turn the other way (LSCCW)"},
+    OptionSpec{.key = "rpm",
+               .type = OptionType::integer,
+               .unit = "1/min",
+               .fallback = "0",
+               .min = 0,
+               .max = 1800,
+               .help = "turns per minute to ask for, at least 120; 0: as it is"},
+};
+
+int asked_rpm(const Options& options) {
+  const int rpm = options.integer("rpm");
+  return rpm > 0 ? std::max(rpm, 120) : 0;
+}
+
+double forward(double from, double to) { return std::fmod(to - from + 720, 360); }
+
+bool tells_angles(Format format) { return format == Format::c7 || format == Format::aa; }
+
+}  // namespace
+
+std::span<const OptionSpec> Bluesea::options() { return kOptions; }
+
+// The number of points is nowhere told: the most that the line carries.
+Figures Bluesea::figures(const Options& options, int baud) {
+  const int rpm = asked_rpm(options);
+  const double beams_hz = (baud > 0 ? baud : kBauds[0]) / 10.0 / 2;
+  return {.packets_hz = std::min(beams_hz / 10, 40 * kMostTurnsHz),
+          .turns_hz = kMostTurnsHz,
+          .beams_per_turn = static_cast<std::size_t>(
+              std::ceil(beams_hz / (rpm > 0 ? rpm / 120.0 : kLeastTurnsHz))),
+          .bytes_per_s = 0,
+          .delivery = {}};
+}
+
+Bluesea::Bluesea(const Options& options)
+    : unit_(options.text("unit")),
+      has_intensity_(options.flag("intensity")),
+      is_clockwise_(options.flag("clockwise")),
+      rpm_(asked_rpm(options)) {
+  restart();
+}
+
+void Bluesea::restart() {
+  about_.clear();
+  framing_.forget();
+  unstopped_ = 0;
+  narrow_ = 36;
+  turn_ns_ = 60e9 / (rpm_ > 0 ? rpm_ : kUsualRpm);
+  is_measured_ = is_strange_ = false;
+  at_ = last_ = -1;
+  stamp_ns_ = mark_ns_ = -1;
+  raw_ns_ = turned_ = 0;
+  taken_ = 0;
+}
+
+std::span<const Step<Bluesea>> Bluesea::start_script() {
+  using namespace std::chrono_literals;
+  using B = Bluesea;
+  constexpr auto go_on = IfUnanswered::go_on;
+  static constexpr std::array kSteps{
+      Step<B>{"stop", &B::send_stop, nullptr, 30ms},
+      Step<B>{"get type", &B::ask_type, &B::answered, 60ms, 1, go_on, kBauds},
+      Step<B>{"get serial number", &B::ask_serial, &B::answered, 100ms, 2, go_on},
+      Step<B>{"get version", &B::ask_version, &B::answered, 100ms, 2, go_on},
+      Step<B>{"set unit", &B::set_unit, &B::answered, 100ms, 2, go_on},
+      Step<B>{"set intensity", &B::set_intensity, &B::answered, 100ms, 2, go_on},
+      Step<B>{"set speed", &B::set_speed, &B::answered, 200ms, 3},
+      // Its motor may take a while; who never answered is tried anew soon.
+      Step<B>{"start", &B::send_start, &B::started, 1s, 4},
+      Step<B>{"start unheard", &B::start_unheard, &B::started, 300ms, 2},
+  };
+  return kSteps;
+}
+
+std::span<const Step<Bluesea>> Bluesea::stop_script() {
+  using namespace std::chrono_literals;
+  static constexpr std::array kSteps{Step<Bluesea>{"stop", &Bluesea::send_stop, nullptr, 10ms}};
+  return kSteps;
+}
+
+bool Bluesea::say(Request& request, std::string_view command, std::string_view reply) {
+  request.text(command);
+  expected_ = reply;
+  return true;
+}
+
+bool Bluesea::send_stop(Request& request) { return say(request, "LSTOPH", {}); }
+// One that still streams is stopped again first.
+bool Bluesea::ask_type(Request& request) { return say(request, "LSTOPHLTYPEH", "TYPE ID:"); }
+bool Bluesea::ask_serial(Request& request) {
+  return answers() && say(request, "LUUIDH", "PRODUCT SN:");
+}
+bool Bluesea::ask_version(Request& request) {
+  return answers() && say(request, "LVERSH", "MOTOR VERSION:");
+}
+bool Bluesea::set_unit(Request& request) {
+  return answers() && say(request, unit_ == "cm" ? "LMDCMH" : "LMDMMH", "SET LiDAR ");
+}
+bool Bluesea::set_intensity(Request& request) {
+  return answers() && say(request, has_intensity_ ? "LOCONH" : "LNCONH", "LiDAR ");
+}
+bool Bluesea::set_speed(Request& request) {
+  if (rpm_ == 0) return false;
+  return say(request, hal::Text<24>::of("LSRPM:%dH", rpm_).view(), "Set RPM:");
+}
+bool Bluesea::send_start(Request& request) { return answers() && say(request, "LSTARH", {}); }
+bool Bluesea::start_unheard(Request& request) { return !answers() && say(request, "LSTARH", {}); }
+
+Reply Bluesea::answered(const Frame& frame) {
+  // One that does not stop may not listen at all, and measures.
+  const bool packet = Framing::kind_of(frame.bytes) == Framing::Kind::packet;
+  if (packet && ++unstopped_ >= kUnstopped) return Reply::measured();
+  if (packet || Framing::kind_of(frame.bytes) != Framing::Kind::text) return Reply::not_mine();
+  const std::string_view text = text_of(frame.bytes);
+  if (!text.starts_with(expected_)) return Reply::not_mine();
+  if (expected_.ends_with(':') && expected_ != "Set RPM:") {
+    const std::string_view value = text.substr(expected_.size());
+    const auto before = about_;
+    about_.print("%s%s%.*s", before.c_str(), before.empty() ? "" : ", ",
+                 static_cast<int>(value.size()), value.data());
+  }
+  return Reply::done();
+}
+
+Reply Bluesea::started(const Frame& frame) {
+  return Framing::kind_of(frame.bytes) == Framing::Kind::packet ? Reply::measured()
+                                                                : Reply::not_mine();
+}
+
+void Bluesea::decode(const Frame& frame, Decoded& out) {
+  switch (Framing::kind_of(frame.bytes)) {
+    case Framing::Kind::packet:
+      return decode_packet(frame, out);
+    case Framing::Kind::alarm:
+      return out.fault(hal::Text<96>::of("alarm 0x%02X", unsigned{wire::u8(frame.bytes, 3)}));
+    case Framing::Kind::status:
+    case Framing::Kind::text:
+      return;
+  }
+}
+
+void Bluesea::decode_packet(const Frame& frame, Decoded& out) {
+  const Bytes b = frame.bytes;
+  const std::size_t n = Framing::points_of(b);
+  const std::optional<Fan> fan = fan_of(b);
+  if (!fan) return out.undecodable();
+  const bool goes_on = fan->stamp && *fan->stamp == stamp_ns_;
+  if (goes_on && fan->offset < taken_) return;  // it comes twice
+  if (!goes_on) turn_on(*fan, frame.last_at);
+  taken_ = fan->offset + n;
+
+  fill_beams(b, *fan);
+  const double per_point = fan->span / static_cast<double>(fan->points);
+  const double last = fan->begin + per_point * static_cast<double>(fan->offset + n - 1);
+  const hal::Duration step(std::llround(per_point / 360 * turn_ns_));
+  const auto counter = fan->is_utc ? Timing::Source::utc : Timing::Source::clock;
+  const Timing timing{.source = fan->stamp ? counter : Timing::Source::counter,
+                      .raw_ns = fan->stamp.value_or(std::llround(raw_ns_)),
+                      .shared = goes_on,
+                      .arrival = frame.last_at - step * static_cast<std::int64_t>(taken_ - 1),
+                      .bytes = b.size(),
+                      .to_first = step * static_cast<std::int64_t>(fan->offset)};
+  const bool two = Framing::point_size(b) == 2;
+  out.add(ScanSlice{.step = step,
+                    .starts_turn = passes_turn(std::fmod(last, 360)),
+                    .has_intensity = !two || has_intensity_,
+                    .beams = std::span(beams_).first(n)},
+          timing);
+}
+
+// Empty: it makes no sense.
+std::optional<Bluesea::Fan> Bluesea::fan_of(Bytes b) {
+  const std::size_t n = Framing::points_of(b);
+  Fan fan{.points = n, .is_mm = unit_ != "cm"};
+  std::uint32_t flags = fan.is_mm ? 1 : 0;
+  const Format format = Framing::format_of(b);
+  const auto ms = [](std::uint32_t v) { return std::int64_t{v} * 1'000'000; };
+  switch (format) {
+    case Format::ce:
+      fan.begin = wire::u16(b, 4) / 10.0;
+      fan.span = span_of_ce(fan.begin);
+      break;
+    case Format::cf:
+      fan.begin = wire::u16(b, 4) / 10.0;
+      fan.span = wire::u16(b, 6) / 10.0;
+      break;
+    case Format::df: {
+      fan.begin = wire::u16(b, 10) / 100.0;
+      const double between = forward(fan.begin, wire::u16(b, 12) / 100.0);
+      const auto steps = static_cast<double>(n);
+      fan.span = n > 1 ? between * steps / (steps - 1) : wire::u16(b, 6) / 10.0;
+      break;
+    }
+    case Format::c7:
+    case Format::aa:
+      fan.points = wire::u16(b, 4);
+      fan.offset = wire::u16(b, 6);
+      fan.begin = wire::u32(b, 8) / 1000.0;
+      fan.span = (wire::u32(b, 12) - wire::u32(b, 8)) / 1000.0;
+      flags = wire::u32(b, 16);
+      fan.stamp = ms(wire::u32(b, 20));
+      if (format == Format::aa) {
+        const std::uint32_t s = wire::u32(b, 20), ns = wire::u32(b, 24);
+        fan.is_utc = s >= kUnixInNtp;
+        fan.stamp = std::int64_t{fan.is_utc ? s - kUnixInNtp : s} * 1'000'000'000 + ns;
+      }
+      break;
+    case Format::x99: {
+      const double step = 360.0 / wire::u16(b, 6);
+      fan.begin = wire::u16(b, 4) * step;
+      flags = wire::u32(b, 8);
+      fan.stamp = ms(wire::u32(b, 12));
+      if (*fan.stamp == stamp_ns_) {
+        fan.offset = static_cast<std::size_t>(std::llround(forward(at_, fan.begin) / step));
+        fan.begin = at_;
+      }
+      fan.points = fan.offset + n;
+      fan.span = step * static_cast<double>(fan.points);
+      break;
+    }
+  }
+  if (unit_ == "auto") fan.is_mm = (flags & 1) != 0;
+  const bool good =
+      fan.begin <= 360 && fan.span > 0 && fan.span <= 361 && fan.offset + n <= fan.points;
+  return good ? std::optional(fan) : std::nullopt;
+}
+
+double Bluesea::span_of_ce(double begin) {
+  if (at_ >= 0 && std::abs(forward(at_, begin) - 9) < 0.05) narrow_ = 9;
+  return narrow_ > 9 && begin == 342 ? 18 : narrow_;
+}
+
+// A new fan. Whole turns that got lost are seen by their time.
+void Bluesea::turn_on(const Fan& fan, hal::Time arrival) {
+  const double turned = at_ < 0 ? 0 : forward(at_, fan.begin);
+  const double elapsed = hal::to_seconds(arrival - std::exchange(arrived_, arrival)) * 1e9;
+  const double counted = turned / 360 * turn_ns_;
+  const double turns =
+      at_ < 0 ? 0 : std::max(0.0, std::floor((elapsed - counted) / turn_ns_ + 0.1));
+  measure_turn(fan.stamp.value_or(hal::to_ns(arrival)), turned + 360 * turns);
+  raw_ns_ += counted + turns * turn_ns_;
+  at_ = fan.begin;
+  stamp_ns_ = fan.stamp.value_or(-1);
+}
+
+// Over one turn to begin with, then over five. What is very different must come
+// twice.
+void Bluesea::measure_turn(std::int64_t told_ns, double turned) {
+  turned_ += turned;
+  if (mark_ns_ >= 0 && told_ns > mark_ns_ && turned_ < (is_measured_ ? 1799.9 : 359.9)) return;
+  const double measured = static_cast<double>(told_ns - mark_ns_) / turned_ * 360;
+  if (mark_ns_ >= 0 && measured > 1e9 / 40 && measured < 1e9) {
+    const bool strange = is_measured_ && std::abs(measured / turn_ns_ - 1) > 0.2;
+    if (!strange || is_strange_) turn_ns_ = measured, is_measured_ = true;
+    is_strange_ = strange && !is_strange_;
+  }
+  mark_ns_ = told_ns;
+  turned_ = 0;
+}
+
+bool Bluesea::passes_turn(double last_deg) {
+  return std::exchange(last_, last_deg) - 180 > last_deg;
+}
+
+void Bluesea::fill_beams(Bytes b, const Fan& fan) {
+  const Format format = Framing::format_of(b);
+  const std::size_t n = Framing::points_of(b), head = Framing::head_of(format);
+  const std::size_t size = Framing::point_size(b);
+  const bool mixed =
+      format == Format::cf || format == Format::df || (format == Format::ce && size == 3);
+  const bool packed = format == Format::ce && size == 2 && has_intensity_;
+  const double per_point = fan.span / static_cast<double>(fan.points);
+  const auto m = fan.is_mm ? 1e-3 : 1e-2;
+  const double sense = (is_clockwise_ ? -1 : 1) * kRadPerDeg;
+  for (std::size_t i = 0; i < n; ++i) {
+    const unsigned word = wire::u16(b, mixed ? head + 3 * i + 1 : head + 2 * i);
+    unsigned distance = word, energy = 0;
+    if (packed) distance = word & 0x1FFF, energy = word >> 13;
+    if (mixed) energy = wire::u8(b, head + 3 * i);
+    if (!mixed && size > 2) energy = wire::u8(b, head + (size - 1) * n + i);
+    const double deg = tells_angles(format)
+                           ? fan.begin + wire::u16(b, head + 2 * n + 2 * i) / 1000.0
+                           : fan.begin + per_point * static_cast<double>(fan.offset + i);
+    beams_[i] = {static_cast<float>(deg * sense), static_cast<float>(distance * m),
+                 static_cast<float>(energy)};
+  }
+}
+
+}  // namespace drivers
