@@ -66,6 +66,7 @@ class InputSender final : private hal::PortListener, private hal::mcap::RecordSi
   void tick(hal::Time now);
   void stop();
 
+  bool drained() const { return port_->drained(); }
   SenderStats stats() const;
   const hal::Text<192>& why() const { return why_; }  // of the last end of a connection
 

@@ -163,6 +163,10 @@ void Inputs::on_sent(const InputSender& sender, std::size_t i, bool fits,
   sink_.on_input(i, std::move(lease), arrival);
 }
 
+bool Inputs::drained() const {
+  return std::ranges::all_of(senders_, [](const auto& sender) { return sender->drained(); });
+}
+
 void Inputs::keep_format(Topic& topic, const collation::MessageFormat& format) {
   topic.has_format = true;
   topic.format.schema = format.schema;  // the configuration's

@@ -48,7 +48,9 @@ class Inputs final : private SenderListener {
   void start(hal::Time now);
   void tick(hal::Time now);
   void stop();
-  void set_offset(std::int64_t unix_minus_inner_ns) { offset_ns_ = unix_minus_inner_ns; }
+  // As measured, not as announced: the senders' clock is the wall clock of this moment.
+  void set_wall_clock(std::int64_t unix_minus_inner_ns) { offset_ns_ = unix_minus_inner_ns; }
+  bool drained() const;  // every sender's connection was read empty the last time
 
   std::size_t size() const { return topics_.size(); }
   const InputStats& stats(std::size_t input) const { return topics_[input].stats; }

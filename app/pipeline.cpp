@@ -123,8 +123,7 @@ void Pipeline::end_pass(hal::Time began) {
       collator_->read_empty(static_cast<drivers::SensorId>(i), began);
     }
   }
-  // A pass reads all that its socket holds: see hal/unix_ports.h.
-  for (std::size_t i = sensors_; i < lanes_.size(); ++i) {
+  for (std::size_t i = sensors_; i < lanes_.size() && inputs_.drained(); ++i) {
     collator_->read_empty(static_cast<drivers::SensorId>(i), began);
   }
   collator_->release(began);
@@ -132,6 +131,7 @@ void Pipeline::end_pass(hal::Time began) {
 
 void Pipeline::set_wall_clock(std::int64_t unix_minus_inner_ns) {
   for (const auto& driver : drivers_) driver->set_wall_clock(unix_minus_inner_ns);
+  inputs_.set_wall_clock(unix_minus_inner_ns);
 }
 
 void Pipeline::stop(hal::Time now) {
@@ -187,8 +187,8 @@ void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ScanSlice& 
 
 void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& sample,
                     hal::Time arrival) {
+  lane.checks.take(SampleFacts{sample.at, arrival, sample.accel});  // also of what is dropped
   if (lane.sampler.pulse()) {
-    lane.checks.take(SampleFacts{sample.at, arrival, sample.accel});  // also what is dropped
     if (const auto aligned = lane.aligner->align(sample)) {
       collator_->add(collation::make_datum(id, *aligned), arrival);
     }

@@ -66,8 +66,7 @@ class Pipeline final : private drivers::PacketSink,
   // A loop pass that began at `began` has read all ready ports: what may leave, leaves.
   void end_pass(hal::Time began);
   void set_wall_clock(std::int64_t unix_minus_inner_ns);  // as measured
-  void set_offset(std::int64_t unix_minus_inner_ns) { inputs_.set_offset(unix_minus_inner_ns); }
-  void stop(hal::Time now);  // begins every device's own stop
+  void stop(hal::Time now);                               // begins every device's own stop
   bool stopped() const;
   void flush();  // what is held leaves; at the very end
 

@@ -126,12 +126,12 @@ void Station::on_tick(hal::Time now) {
 void Station::on_offset(std::int64_t unix_minus_inner_ns) {
   const hal::Duration change(unix_minus_inner_ns - time_.offset_ns());
   time_.set_offset(unix_minus_inner_ns);
-  pipeline_.set_offset(unix_minus_inner_ns);
   const bool first = !std::exchange(has_offset_, true);
-  if (first || std::chrono::abs(change) <= hal::WallOffset::kLargestSlewed) return;
+  if (!first && std::chrono::abs(change) <= hal::WallOffset::kLargestSlewed) return;
+  pipeline_.set_wall_clock(unix_minus_inner_ns);  // what was measured last is past
+  if (first) return;
   ++segment_;
   time_.begin_segment();
-  pipeline_.set_wall_clock(unix_minus_inner_ns);  // what was measured last is past
   const auto seconds = hal::Text<32>::of("%.9f", hal::to_seconds(change));
   const auto number = hal::Text<16>::of("%" PRIu32, segment_);
   const KeyValue values[] = {{"seconds", seconds.view()}, {"segment", number.view()}};

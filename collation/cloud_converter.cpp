@@ -186,9 +186,11 @@ inline bool CloudConverter::holds(float angle) const {
   });
 }
 
-// Counts why a beam gives no point; in the scan `shown`, if any, only what is out of range stays.
+// Counts why a beam gives no point. In the scan `shown`, if any, no return and what is out of range
+// stay as they are, but outside the windows nothing is known.
 void CloudConverter::refuse(const drivers::Beam& beam, bool is_inside, drivers::Beam* shown,
                             CloudStats& stats) const {
+  if (shown && !is_inside) shown->range = Limits::quiet_NaN();
   if (beam.range == 0) {
     ++stats.no_return;
     return;

@@ -64,9 +64,10 @@ bool GyroTrack::covers(hal::Time from, hal::Time to) const {
 
 Quaterniond GyroTrack::orientation(hal::Time at) const {
   if (samples_.empty()) return Quaterniond::Identity();
-  // Clouds are asked for soon after their last sample, so the search begins there.
+  // Clouds are asked for soon after their last sample, so the search begins there. It ends at the
+  // first sample behind a gap: what lies before that belongs to another frame.
   std::size_t i = samples_.size() - 1;
-  while (i > 0 && samples_[i].at > at) --i;
+  while (i > 0 && samples_[i].at > at && samples_[i - 1].at >= covered_since_) --i;
   const Sample& before = samples_[i];
   const double dt = hal::to_seconds(std::clamp(at - before.at, -kMaxGap, kMaxGap));
   Vector3d rate = before.rate;  // in the middle of the way

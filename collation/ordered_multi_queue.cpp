@@ -83,7 +83,10 @@ inline bool OrderedMultiQueue::passes_gate(Queue& queue, hal::Time at, hal::Time
   if (queue.options.role == Role::passthrough || at >= last_out_) return true;
   const hal::Duration needed = age(at, arrival);
   if (needed <= kLongestWait) {
-    queue.stats.would_have_sufficed = std::max(queue.stats.would_have_sufficed, needed);
+    const bool goes_on = arrival - queue.late_at <= kLateSpell;
+    auto& sufficient = queue.stats.would_have_sufficed;
+    sufficient = goes_on ? std::max(sufficient, needed) : needed;
+    queue.late_at = arrival;
   }
   return drop(&QueueStats::late);
 }
@@ -91,7 +94,9 @@ inline bool OrderedMultiQueue::passes_gate(Queue& queue, hal::Time at, hal::Time
 void OrderedMultiQueue::add(Datum&& datum, hal::Time arrival) {
   now_ = std::max(now_, arrival);
   const std::size_t slot = open_slot_of(datum.sensor);
-  if (slot == kNoSlot) return void(++unknown_sensor_);
+  // strict takes data of a finished queue while it holds some, as the reference does.
+  const bool is_over = slot == kNoSlot || (policy_ == Policy::live && queues_[slot].finished);
+  if (is_over) return void(++unknown_sensor_);
   Queue& queue = queues_[slot];
   ++queue.stats.in;
   if (passes_gate(queue, datum.at, arrival)) {

@@ -79,6 +79,7 @@ class OrderedMultiQueue {
     boost::circular_buffer<Datum> data;
     hal::Time next = hal::Time::min();      // live: the smallest stamp that may still come
     hal::Time previous = hal::Time::min();  // stamp of the last datum that the gate looked at
+    hal::Time late_at{};                    // arrival of the last that was late
     std::optional<hal::Time>* start;        // of its trajectory, in starts_
     drivers::SensorId sensor;
     bool waiting = false;

@@ -28,6 +28,9 @@ bool is_waited_for(Role role, drivers::State state);
 // another epoch, and no max_wait would have sufficed.
 inline constexpr hal::Duration kLongestWait = std::chrono::seconds(10);
 
+// Late data belong to one spell while no more than this lies between two.
+inline constexpr hal::Duration kLateSpell = std::chrono::seconds(10);
+
 struct QueueOptions {
   std::size_t capacity = 8;  // data, >= 1
   hal::Duration max_wait{};  // the greatest delay from stamp to arrival
@@ -49,7 +52,7 @@ struct QueueStats {
   std::uint64_t forced = 0;             // of `out`: left early, to make room
   std::uint64_t full = 0;               // data that met a full queue
   drivers::SensorId full_for = 0;       // whom the order waited for at the newest of them
-  hal::Duration would_have_sufficed{};  // the max_wait that the latest of the late data needed
+  hal::Duration would_have_sufficed{};  // the max_wait for all late data of the newest spell
   hal::Duration astray{};     // from stamp to arrival, of the newest datum dropped for its stamp
   hal::Duration worst_age{};  // from stamp to leaving
 };

@@ -32,7 +32,7 @@ RangeDataCollator::RangeDataCollator(std::span<const MergedLidar> lidars, std::s
   for (const MergedLidar& lidar : lidars) {
     assert(lidar.clouds > 0);
     sources_.emplace_back(lidar);
-    all += lidar.clouds * lidar.points;
+    all += pending_at_most(lidar);
   }
   runs_.resize(lidars.size());
   if (lidars.size() > 2) mid_[0].resize(all);
@@ -42,11 +42,12 @@ RangeDataCollator::RangeDataCollator(std::span<const MergedLidar> lidars, std::s
 std::size_t RangeDataCollator::memory(std::span<const MergedLidar> lidars, std::size_t max_points) {
   std::size_t all = 0, bytes = max_points * sizeof(MergedPoint);
   for (const MergedLidar& lidar : lidars) {
-    all += lidar.clouds * lidar.points;
+    all += pending_at_most(lidar);
     bytes += sizeof(Source) + sizeof(Run) + lidar.clouds * sizeof(hal::Time);
+    bytes += 2 * pending_at_most(lidar) * sizeof(Pending);
   }
-  const std::size_t buffers = 2 + (lidars.size() > 2) + (lidars.size() > 3);
-  return bytes + buffers * all * sizeof(Pending);
+  const std::size_t between = (lidars.size() > 2) + (lidars.size() > 3);
+  return bytes + between * all * sizeof(Pending);
 }
 
 bool RangeDataCollator::accept(std::size_t lidar, const TimedPointCloud& cloud) {
@@ -70,11 +71,10 @@ bool RangeDataCollator::accept(std::size_t lidar, const TimedPointCloud& cloud) 
 
 // Points before `end_` are too late; equal to it they are not, for the reference kept these too.
 void RangeDataCollator::store(Source& source, const TimedPointCloud& cloud) {
-  make_room(source, cloud.points.size());
+  make_room(source, source.points_of_cloud);
   const auto origin = static_cast<std::uint32_t>(&source - sources_.data());
   const std::int64_t stamp = hal::to_ns(cloud.at), start = hal::to_ns(end_);
-  const std::size_t room = source.points.size() - source.last;
-  const std::size_t given = std::min(cloud.points.size(), room);
+  const std::size_t given = std::min(cloud.points.size(), source.points_of_cloud);
   stats_.full += cloud.points.size() - given;
   Pending* to = source.points.data() + source.last;
   std::uint64_t late = 0, bad_time = 0;

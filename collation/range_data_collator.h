@@ -71,6 +71,7 @@ class RangeDataCollator {
   void add(std::size_t lidar, const TimedPointCloud& cloud, Emit&& emit) {
     if (!accept(lidar, cloud)) return;
     Source& source = sources_[lidar];
+    if (source.stamps.full()) take_off(end_);
     if (source.stamps.full()) {
       ++stats_.forced;
       release(source.stamps.front(), emit);
@@ -111,11 +112,17 @@ class RangeDataCollator {
     std::uint32_t origin;
   };
   using Run = std::span<const Pending>;
+  // Beside the clouds that are kept there may be one whose stamp equals that of what left last:
+  // points of that very time have not left with it.
+  static constexpr std::size_t pending_at_most(const MergedLidar& lidar) {
+    return (lidar.clouds + 1) * lidar.points;
+  }
   // One lidar: points that have not left, in order of time, and the stamps of their clouds. The
   // buffer holds twice as many as can be pending, so that they are rarely moved to its front.
   struct Source {
     explicit Source(const MergedLidar& lidar)
-        : points(2 * lidar.clouds * lidar.points), stamps(lidar.clouds) {}
+        : points_of_cloud(lidar.points), points(2 * pending_at_most(lidar)), stamps(lidar.clouds) {}
+    std::size_t points_of_cloud;  // at most
     std::vector<Pending> points;
     std::size_t first = 0, last = 0;
     boost::circular_buffer<hal::Time> stamps;  // of clouds that are not wholly behind `end_`

@@ -85,11 +85,14 @@ collation::Channel channel_of(const Sensor& s, const SensorPlan& p) {
 collation::Channel channel_of(const Input& input) {
   std::optional<std::size_t> capacity;
   if (input.capacity) capacity = static_cast<std::size_t>(*input.capacity);
-  return {.name = input.name,
-          .role = input.role,
-          .rate_hz = input.rate_hz,
-          .max_wait = input.max_wait,
-          .capacity = capacity};
+  return {
+      .name = input.name,
+      .role = input.role,
+      .rate_hz = input.rate_hz,
+      .datum_bytes = sizeof(collation::Datum) +
+                     collation::message_pool_bytes(1, static_cast<std::size_t>(input.max_bytes)),
+      .max_wait = input.max_wait,
+      .capacity = capacity};
 }
 
 SensorPlan figures_of(const Sensor& s) {

@@ -1,6 +1,8 @@
 // What is said to a device again and again while it streams: polls, keep-alives, time exchange.
 #pragma once
 
+#include <algorithm>
+
 #include "drivers/dialogue.h"
 
 namespace drivers {
@@ -15,8 +17,8 @@ struct Routine {
 
 inline constexpr std::size_t kMaxRoutines = 4;
 
-// Holds one routine at a time; those that fall due meanwhile wait. A routine that is late is held
-// at once and then in its rhythm again, never more often to catch up.
+// Holds one routine at a time; of those that are due the one that waited longest is next. A routine
+// that missed its rhythm begins a new one, it is never held more often to catch up.
 template <class D>
 class RoutineRunner {
  public:
@@ -56,14 +58,15 @@ class RoutineRunner {
 
  private:
   bool pick(hal::Time now) {
-    for (std::size_t i = 0; i < routines_.size(); ++i) {
-      if (now < due_[i]) continue;
-      due_[i] = std::max(due_[i] + routines_[i].period, now);
-      script_.begin(routines_[i].steps);
-      held_ = true;
-      return true;
-    }
-    return false;
+    const auto due = std::span(due_).first(routines_.size());
+    const auto next = std::ranges::min_element(due);
+    if (next == due.end() || now < *next) return false;
+    const Routine<D>& routine = routines_[static_cast<std::size_t>(next - due.begin())];
+    *next += routine.period;
+    if (*next <= now) *next = now + routine.period;
+    script_.begin(routine.steps);
+    held_ = true;
+    return true;
   }
 
   std::span<const Routine<D>> routines_{};

@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   app::Inputs inputs(stack(), plan, sink);
   inputs.add(std::make_unique<Line>(line));
   hal::Time now{std::chrono::seconds(1000)};
-  inputs.set_offset(1'700'000'000'000'000'000 - hal::to_ns(now));
+  inputs.set_wall_clock(1'700'000'000'000'000'000 - hal::to_ns(now));
   inputs.start(now);
   if (line->listener != nullptr) line->listener->on_port_open(now);
   while (!input.empty() && line->listener != nullptr) {

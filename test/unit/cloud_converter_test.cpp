@@ -150,6 +150,18 @@ TEST(CloudConverter, IsExactWithinTenMicrometresAtThirtyMetres) {
   }
 }
 
+TEST(CloudConverter, OfRaysOutsideTheWindowsTheScanKnowsNothing) {
+  CloudOptions o = options(Emit::chunk);
+  o.windows = {{.from = -kPi / 2, .width = kPi}};
+  CloudBuilder builder(o, pool);
+  constexpr float kBehind = kPi;
+  add_beams(builder, {{0, 0, 7}, {0, 60, 7}, {kBehind, 0, 7}, {kBehind, 60, 7}, {kBehind, 2, 7}});
+  const auto& beams = clouds.at(0)->beams;
+  DOUBLES_EQUAL(0, beams[0].range, 0);   // no return
+  DOUBLES_EQUAL(60, beams[1].range, 0);  // out of range
+  for (std::size_t i = 2; i < 5; ++i) CHECK_TRUE(std::isnan(beams[i].range));
+}
+
 // Whatever was remembered of other turns: a point is where its own angle and range put it.
 TEST(CloudConverter, AGridOfAnglesChangesNothingInThePoints) {
   for (const Emit emit : {Emit::turn, Emit::subdivisions, Emit::chunk}) {

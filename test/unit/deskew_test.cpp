@@ -188,6 +188,10 @@ TEST(Deskew, AGapOfTheGyroLeavesTheCloudsThatLieInItAsMeasured) {
   see(hal::Time(4160ms));
   CHECK_TRUE(deskewer.deskew(std::span(points), hal::Time(4160ms)));
   LONGS_EQUAL(2, deskewer.stats().turned);
+  // It begins just behind the gap: the interval of 10 ms that holds its first points begins in it.
+  see(hal::Time(4150950us));
+  CHECK_TRUE(deskewer.deskew(std::span(points), hal::Time(4150950us)));
+  CHECK_TRUE(smear(hal::Time(4150950us)) < 0.01);
 }
 
 TEST(Deskew, AnEmptyCloudIsTurnedAlready) {

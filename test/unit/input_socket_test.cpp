@@ -252,6 +252,20 @@ TEST(InputSocket, LogTimesFollowTheAnnouncedOffsetAcrossAStepOfTheWallClock) {
   LONGS_EQUAL(at, bench.messages.on("/odom")[1].log_time);
 }
 
+TEST(InputSocket, WhileTheAnnouncedOffsetIsSlewedTheSendersTimeIsThatOfTheWallClock) {
+  InputBench bench;
+  bench.connect();
+  bench.clock.step_wall(50ms);  // too little for a new segment
+  bench.station->on_wall_clock(bench.clock.both().unix_ns - hal::to_ns(bench.clock.now()));
+  bench.send(McapBytes::odom().message(1, bench.unix_now(), "a"));
+  bench.clock.step_wall(-90ms);
+  bench.station->on_wall_clock(bench.clock.both().unix_ns - hal::to_ns(bench.clock.now()));
+  bench.run_for(20ms);
+  bench.send(McapBytes().message(1, bench.unix_now(), "b"));
+  bench.run_for(200ms);
+  CHECK_EQUAL(2, bench.left("/odom").size());
+}
+
 TEST(InputSocket, NothingIsAllocatedOnceItRuns) {
   InputBench bench;
   bench.connect();

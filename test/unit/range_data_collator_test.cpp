@@ -294,8 +294,25 @@ TEST(RangeDataCollator, PointsOfOneTimeDoNotHoldAFullCloudUp) {
 
 TEST(RangeDataCollator, APointMoreThanALidarWasSaidToHaveIsCounted) {
   make(1);
-  LONGS_EQUAL(40, add(0, 0, 100, 45).points);
-  LONGS_EQUAL(5, merge->stats().full);
+  LONGS_EQUAL(20, add(0, 0, 100, 45).points);
+  LONGS_EQUAL(25, merge->stats().full);
+}
+
+TEST(RangeDataCollator, LongerCloudsThanWereToldOverflowNothing) {
+  make(4);
+  for (int i = 0; i < 3; ++i) add(static_cast<std::size_t>(i), 0, 100, 45);
+  LONGS_EQUAL(80, add(3, 0, 100, 45).points);
+  LONGS_EQUAL(100, merge->stats().full);
+}
+
+TEST(RangeDataCollator, ACloudStampedAsWhatLeftLastTakesNoPlaceForEver) {
+  make(2, 1);
+  add(0, 0, 100);
+  add(0, 110, 200);  // what is there up to 100 leaves without the other
+  add(1, 50, 100);
+  add(1, 110, 150);
+  const auto stats = merge->stats();
+  LONGS_EQUAL(stats.clouds, stats.merged + stats.backward + stats.late_clouds + stats.held_clouds);
 }
 
 TEST(RangeDataCollator, TheEndGivesAllThatIsHeld) {
