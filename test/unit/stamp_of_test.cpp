@@ -29,6 +29,14 @@ struct Case {
 
 // Exact but for rounding, also where packets follow each other faster than the stamps count.
 const Case kCases[] = {
+    // An N10 tells a 24th of its turn in whole microseconds.
+    {"lslidar_m10", {{"model", "N10"}}, {}, 230400, false, 0ns, 300ns},
+    {"lslidar_m10", {{"model", "L10"}}, {{"model", "L10"}}, 230400, false, 0ns, 300ns},
+    {"lslidar_m10", {{"model", "N10P"}}, {}, 460800, false, 0ns, 300ns},
+    {"lslidar_m10", {{"model", "M10"}}, {}, 460800, false, 0ns, 40ns},
+    {"lslidar_m10", {{"model", "M10GPS"}}, {}, 460800, false, 0ns, 40ns},
+    {"lslidar_m10", {{"model", "M10P"}}, {}, 500000, false, 0ns, 40ns},
+    {"lslidar_m10", {{"model", "M10PLUS"}}, {}, 921600, false, 0ns, 40ns},
     {"delta2", {{"model", "2A"}}, {}, 115200, false, 0ns, 40ns},
     {"delta2", {{"model", "2B"}}, {}, 230400, false, 0ns, 40ns},
     {"delta2", {{"model", "2D"}}, {}, 115200, false, 0ns, 40ns},
