@@ -62,6 +62,7 @@ class ClockMapper {
   // The port was opened anew. What is counted begins again, which is no epoch. A clock of its own
   // may have gone on or have restarted: the next stamp is judged strictly.
   void reopened();
+  void set_period(hal::Duration period) { model_.period = period; }  // as now known better
   hal::Time epoch_began() const { return epoch_began_; }            // arrival of its first stamp
   bool counted() const { return model_.max_skew >= kCountedSkew; }  // no clock of its own
   const ClockHealth& health() const { return health_; }
@@ -94,7 +95,7 @@ class ClockMapper {
   }
   hal::Time publish(hal::Time wanted, hal::Time arrival);
 
-  const ClockModel model_;
+  ClockModel model_;
   ClockHealth health_;
   bool begun_ = false;
   bool fresh_ = false;                         // no stamp came since the port was opened anew

@@ -1,13 +1,12 @@
 #include "drivers/decoded.h"
 
+#include <algorithm>
+
 namespace drivers {
 
 Stamper::Outcome Stamper::stamp(Packet& packet, const Timing& timing) {
-  hal::Duration latency = options_.fixed_latency.value_or(hal::Duration{});
-  if (!options_.fixed_latency && baud_ > 0) {
-    latency = hal::from_seconds(static_cast<double>(timing.bytes) * 10.0 / baud_);
-  }
-  const hal::Time sent = timing.arrival - latency;
+  const hal::Time sent = timing.arrival - latency_of(timing);
+  if (timing.period > hal::Duration{}) mapper_.set_period(timing.period);
   hal::Time at{};
   std::optional<std::int64_t> device_ns;
   switch (timing.source) {
@@ -57,6 +56,13 @@ void Stamper::keep_order(ScanSlice& slice) {
     slice.first = last - slice.step * (n - 1);
   }
   newest_first_ = slice.first;
+}
+
+hal::Duration Stamper::latency_of(const Timing& timing) const {
+  if (options_.fixed_latency) return timing.held + *options_.fixed_latency;
+  hal::Duration line{};
+  if (baud_ > 0) line = hal::from_seconds(static_cast<double>(timing.bytes) * 10.0 / baud_);
+  return std::clamp(timing.held + line, timing.least, timing.most);
 }
 
 ClockHealth Stamper::health() const {

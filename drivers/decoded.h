@@ -26,6 +26,10 @@ struct Timing {
   hal::Time arrival{};      // of the last byte of the frame that was stamped
   std::size_t bytes = 0;    // its size: line time is the constant part of its latency; 0: none
   hal::Duration to_first{};  // from the stamped instant to the packet's first beam or sample
+  hal::Duration held{};      // from the stamped instant until the frame is sent: part of its latency
+  // What the whole latency can be at all, where it was measured (see two_way.h).
+  hal::Duration least{}, most = hal::Duration::max();
+  hal::Duration period{};  // between two stamps, where the device told or shows it; 0: the model's
 };
 
 // An output of a registry row: NAME itself, and NAME/imu of a lidar that measures motion, too.
@@ -85,7 +89,8 @@ struct StampOptions {
 };
 
 // Puts the packets of one output on the time line: the device's clock, less the constant part of
-// the latency, which is `fixed_latency` or else the line time of the stamped frame (baud 0: none).
+// the latency. That is what the frame was held back, and `fixed_latency` or else its line time (baud
+// 0: none) within what was measured.
 class Stamper {
  public:
   Stamper(const ClockModel& model, int baud, const StampOptions& options)
@@ -110,6 +115,7 @@ class Stamper {
 
  private:
   void keep_order(ScanSlice&);
+  hal::Duration latency_of(const Timing&) const;
 
   ClockMapper mapper_;
   int baud_;

@@ -8,7 +8,9 @@
 #include "drivers/coin_d4/coin_d4.h"
 #include "drivers/delta2/delta2.h"
 #include "drivers/hlds_lds01/hlds_lds01.h"
+#include "drivers/hokuyo_scip/hokuyo_scip.h"
 #include "drivers/ldrobot/ldrobot.h"
+#include "drivers/lslidar_m10/lslidar_m10.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
 #include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
@@ -43,9 +45,16 @@ std::span<const Row> all() {
       Row{"hlds_lds01", Kind::lidar, "Hitachi-LG HLS-LFCD2 (LDS-01)", 230400, StampOf::last_beam,
           true, HldsLds01::options(), HldsLds01::figures, make_driver<HldsLds01>,
           make_decoder<HldsLds01>, likeness<HldsLds01>},
+      Row{"hokuyo_scip", Kind::lidar,
+          "Hokuyo URG-04LX, URG-04LX-UG01, UBG-04LX, UTM-30LX and others that speak SCIP 2", 115200,
+          StampOf::first_beam, true, HokuyoScip::options(), HokuyoScip::figures,
+          make_driver<HokuyoScip>, make_decoder<HokuyoScip>, likeness<HokuyoScip>},
       Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
           StampOf::last_beam, false, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
           make_decoder<Ldrobot>, likeness<Ldrobot>},
+      Row{"lslidar_m10", Kind::lidar, "LSLIDAR N10, L10, N10P, M10, M10 GPS, M10P, M10 Plus", 230400,
+          StampOf::last_beam, true, LslidarM10::options(), LslidarM10::figures,
+          make_driver<LslidarM10>, make_decoder<LslidarM10>, likeness<LslidarM10>},
       Row{"microstrain_mip", Kind::imu, "3DM-GX5, CX5, CV5, CV7, GQ7, GV7, RQ1", 115200,
           StampOf::sync, true, MicrostrainMip::options(), MicrostrainMip::figures,
           make_driver<MicrostrainMip>, make_decoder<MicrostrainMip>, likeness<MicrostrainMip>},

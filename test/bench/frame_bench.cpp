@@ -47,6 +47,7 @@ Stream hlds_lds01_stream() { return played("hlds_lds01"); }
 Stream camsense_x1_stream() { return played("camsense_x1"); }
 Stream bluesea_stream() { return played("bluesea", {{"running", "on"}, {"format", "C7"}}); }
 Stream coin_d4_stream() { return played("coin_d4", {{"running", "on"}}); }
+Stream lslidar_m10_stream() { return played("lslidar_m10", {{"running", "on"}}); }
 
 // Express capsules of ten turns a second.
 Stream rplidar_stream() {
@@ -118,6 +119,9 @@ void decode_delta2(benchmark::State& state) { decode(state, "delta2", delta2_str
 void decode_xv11(benchmark::State& state) { decode(state, "xv11", xv11_stream); }
 void decode_hlds(benchmark::State& state) { decode(state, "hlds_lds01", hlds_lds01_stream); }
 void decode_camsense(benchmark::State& state) { decode(state, "camsense_x1", camsense_x1_stream); }
+void decode_lslidar_m10(benchmark::State& state) {
+  decode(state, "lslidar_m10", lslidar_m10_stream);
+}
 
 }  // namespace
 
@@ -131,3 +135,4 @@ BENCHMARK(decode_delta2)->Name("decode/delta2");
 BENCHMARK(decode_xv11)->Name("decode/xv11");
 BENCHMARK(decode_hlds)->Name("decode/hlds_lds01");
 BENCHMARK(decode_camsense)->Name("decode/camsense_x1");
+BENCHMARK(decode_lslidar_m10)->Name("decode/lslidar_m10");

@@ -33,6 +33,7 @@ struct Device {
 const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
 const Device kRplidar{"rplidar", "HIL_RPLIDAR", {{"model", "A1"}}, {}};
 const Device kDelta2{"delta2", "HIL_DELTA2", {{"model", "2A"}}, {}};
+const Device kLslidarM10{"lslidar_m10", "HIL_LSLIDAR_M10", {{"model", "N10"}}, {}};
 const Device kMip{"microstrain_mip", "HIL_MICROSTRAIN_MIP", {}, {}};
 const Device kXv11{"xv11", "HIL_XV11", {}, {}};
 const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}};
@@ -273,3 +274,4 @@ TEST(Hil, CamsenseX1StreamsFromPortToPackets) { Bench(kCamsenseX1).run(); }
 TEST(Hil, BlueseaStreamsFromPortToPackets) { Bench(kBluesea).run(); }
 TEST(Hil, CoinD4StreamsFromPortToPackets) { Bench(kCoinD4).run(); }
 TEST(Hil, YdlidarStreamsFromPortToPackets) { Bench(kYdlidar).run(); }
+TEST(Hil, LslidarM10StreamsFromPortToPackets) { Bench(kLslidarM10).run(); }

@@ -256,6 +256,20 @@ TEST(Bluesea, ASpeedIsSetAndSeenInTheStep) {
   DOUBLES_EQUAL(66'667, static_cast<double>(line.log.slices.back().step.count()), 70);
 }
 
+TEST(Bluesea, PartsOfAFanFollowEachOther) {
+  for (const char* format : {"C7", "AA", "99"}) {
+    SimLine line("bluesea", {{"format", format}, {"parts", "4"}}, {}, 768'000);
+    line.run_for(5s);
+    const std::size_t from = line.log.slices.size();
+    line.run_for(1s);
+    for (std::size_t i = from; i < line.log.slices.size(); ++i) {
+      const ScanSlice &before = line.log.slices[i - 1], &slice = line.log.slices[i];
+      const auto off = slice.first - before.last() - slice.step;
+      CHECK_TRUE_TEXT(std::chrono::abs(off) < 1us, format);
+    }
+  }
+}
+
 TEST(Bluesea, IntensitiesCanBeLeftOut) {
   SimLine line("bluesea", as(kKinds[1]), {{"intensity", "false"}}, 768'000);
   line.run_for(1s);

@@ -29,6 +29,14 @@ struct Case {
 
 // Exact but for rounding, also where packets follow each other faster than the stamps count.
 const Case kCases[] = {
+    // An N10 tells a 24th of its turn in whole microseconds.
+    {"lslidar_m10", {{"model", "N10"}}, {}, 230400, false, 0ns, 300ns},
+    {"lslidar_m10", {{"model", "L10"}}, {{"model", "L10"}}, 230400, false, 0ns, 300ns},
+    {"lslidar_m10", {{"model", "N10P"}}, {}, 460800, false, 0ns, 300ns},
+    {"lslidar_m10", {{"model", "M10"}}, {}, 460800, false, 0ns, 40ns},
+    {"lslidar_m10", {{"model", "M10GPS"}}, {}, 460800, false, 0ns, 40ns},
+    {"lslidar_m10", {{"model", "M10P"}}, {}, 500000, false, 0ns, 40ns},
+    {"lslidar_m10", {{"model", "M10PLUS"}}, {}, 921600, false, 0ns, 40ns},
     {"delta2", {{"model", "2A"}}, {}, 115200, false, 0ns, 40ns},
     {"delta2", {{"model", "2B"}}, {}, 230400, false, 0ns, 40ns},
     {"delta2", {{"model", "2D"}}, {}, 115200, false, 0ns, 40ns},
@@ -42,6 +50,10 @@ const Case kCases[] = {
     {"rplidar", {{"model", "S2E"}}, {{"mode", "Standard"}}, 0, false, 0ns, 10ns},
     {"rplidar", {{"model", "S2E"}}, {{"mode", "UltraDense"}}, 0, false, 0ns, 10ns},
     {"rplidar", {{"model", "T1"}}, {{"mode", "HighQuality"}}, 0, false, 0ns, 10ns},
+    // Sent 4.2 ms after its last beam, which only the exchange of times shows.
+    {"hokuyo_scip", {{"model", "URG-04LX"}, {"port", "usb"}}, {}, 0, true, 1ms, 1ms},
+    {"hokuyo_scip", {{"model", "UTM-30LX"}}, {{"time_sync", "false"}}, 0, true, 1ms, 200ns},
+    {"hokuyo_scip", {{"model", "UTM-30LX"}}, {{"mode", "ME"}}, 0, true, 1ms, 200ns},
     {"ldrobot", {{"model", "LD06"}}, {{"model", "LD06"}}, 230400, true, 1ms, 10ns},
     {"ldrobot", {{"model", "LD19"}}, {{"model", "LD19"}}, 230400, true, 1ms, 10ns},
     {"ldrobot", {{"model", "STL-06P"}}, {{"model", "STL-06P"}}, 230400, true, 1ms, 10ns},
@@ -178,6 +190,7 @@ TEST(StampOf, TheDeviceTiesItsFramesToTheInstantOfTheRegistry) {
     for (const sim::OptionRow& row : sim::find_model(c.driver)->options) {
       const std::string key = row.key;
       if (key == "streaming" || key == "running") set[key] = "on";
+      if (key == "found") set[key] = "streaming";
     }
     sim_test::Bench bench(c.driver, set);
     bench.out.clear();
