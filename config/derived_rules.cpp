@@ -104,7 +104,12 @@ void check_merged(const Merged& merged, Draft& draft) {
 void check_derived(Draft& draft) {
   for (const Sensor& sensor : draft.stack.sensors) {
     if (sensor.deskew.empty() || !is(sensor, drivers::Kind::lidar)) continue;
-    check_deskew(sensor, sensor.deskew, "sensors." + sensor.name + ".deskew", draft);
+    const std::string key = "sensors." + sensor.name + ".deskew";
+    if (!sensor.outputs.points) {
+      draft.blame(key, "scans are not de-skewed, and " + sensor.name + " gives no points",
+                  "leave deskew out, or add points to its outputs");
+    }
+    check_deskew(sensor, sensor.deskew, key, draft);
   }
   for (const Merged& merged : draft.stack.merged) check_merged(merged, draft);
 }

@@ -44,8 +44,8 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
   const std::initializer_list<Equation> both = {
       {{"wire.bytes"}, {"wire.frame_bytes", "wire.garbage_bytes", "wire.pending"}},
       {{"driver.frames", "driver.extra_packets"},
-       {"driver.replies", "driver.packets", "driver.stale", "driver.withheld", "driver.stuck", "driver.unwanted",
-        "driver.silent_frames", "driver.undecodable"}},
+       {"driver.replies", "driver.packets", "driver.stale", "driver.withheld", "driver.stuck",
+        "driver.unwanted", "driver.silent_frames", "driver.undecodable"}},
       {{"driver.packets"}, {"packets.in"}},
       {{"queue.in"},
        {"queue.out", "queue.late", "queue.duplicate", "queue.backward", "queue.future",

@@ -32,6 +32,8 @@ void add_simulate(CLI::App&);
 void add_stamps(CLI::App&);
 void add_status(CLI::App&);
 
+// For options that are times or rates: a number from 0 on.
+CLI::Validator finite();
 // The registry's row, or a Failure that names the nearest.
 const drivers::Row& driver_row(const std::string& name);
 // Splits "key=value"; a Failure without "=".

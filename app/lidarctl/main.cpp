@@ -1,5 +1,7 @@
 // lidarctl: everything a person types.
+#include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 
 #include "app/lidarctl/commands.h"
@@ -15,6 +17,16 @@ const drivers::Row& driver_row(const std::string& name) {
   throw Failure(kUsage, "unknown driver '" + name + "'" +
                             (near.empty() ? std::string("; see `lidarctl drivers`")
                                           : "; did you mean '" + std::string(near) + "'?"));
+}
+
+CLI::Validator finite() {
+  return {[](std::string& text) {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            const bool good = !text.empty() && *end == '\0' && std::isfinite(value) && value >= 0;
+            return good ? std::string() : "a number from 0 on is wanted, not " + text;
+          },
+          ""};
 }
 
 std::pair<std::string, std::string> key_value(const std::string& text) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "app/lidarctl/any_cloud.h"
 #include "app/lidarctl/books.h"
 #include "app/lidarctl/commands.h"
 #include "app/lidarctl/diagnosis.h"
@@ -108,22 +109,22 @@ class Monitor {
   }
 
   void take_cloud(const StreamMessage& m) {
-    const auto cloud = app::decode_point_cloud(m.message.data);
+    const auto cloud = AnyCloud::decode(m.message.data);
     if (!cloud) return;
     const std::string name = sensor_of(m.topic);
     has_points_[name] = true;
     Seen& seen = note(m);
-    seen.points += cloud->points.size();
+    seen.points += cloud->size();
     double nearest = INFINITY, first = 0;
-    for (std::size_t i = 0; i < cloud->points.size(); ++i) {
-      const app::PointXyzit p = cloud->points[i];
+    for (std::size_t i = 0; i < cloud->size(); ++i) {
+      const app::PointXyzit p = (*cloud)[i];
       nearest = std::min(nearest, std::hypot(double{p.x}, double{p.y}));
       first = std::min(first, double{p.time});
     }
     if (!may_print(seen)) return;
     std::printf("%.6f  %-10s %4zu points over %5.1f ms, nearest %.3f m, age %.1f ms\n",
-                static_cast<double>(cloud->header.unix_ns) * 1e-9, name.c_str(),
-                cloud->points.size(), -first * 1e3, nearest, seen.age_ms);
+                static_cast<double>(cloud->header().unix_ns) * 1e-9, name.c_str(), cloud->size(),
+                -first * 1e3, nearest, seen.age_ms);
   }
 
   void take_imu(const StreamMessage& m) {
@@ -253,8 +254,10 @@ void add_monitor(CLI::App& root) {
       root.add_subcommand("monitor", "Print the stream for people, then a table of every sensor");
   command->add_option("--socket", arguments->socket, "stream socket")->capture_default_str();
   command->add_option("--for", arguments->seconds, "seconds; 0: until Ctrl-C")
+      ->check(finite())
       ->capture_default_str();
   command->add_option("--lines", arguments->lines_hz, "lines per second and sensor")
+      ->check(finite())
       ->capture_default_str();
   command
       ->add_option("--truth", arguments->truth,

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 
 #include "app/lidarctl/commands.h"
 #include "app/lidarctl/segmented_file.h"
@@ -24,8 +25,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 void record(const Arguments& arguments) {
   const hal::UniqueFd socket = connect(arguments.socket);
-  auto file = SegmentedFile::create(arguments.file);
-  if (!file) throw Failure(kFailed, hal::in_words(file.error()).c_str());
+  std::unique_ptr<SegmentedFile> file;  // once something comes
   std::signal(SIGINT, [](int) { interrupted = 1; });
   std::signal(SIGTERM, [](int) { interrupted = 1; });
 
@@ -34,16 +34,32 @@ void record(const Arguments& arguments) {
                                       std::chrono::duration<double>(arguments.seconds));
   std::array<std::byte, 65'536> buffer;
   hal::Status status = hal::ok;
+  bool is_turned_away = false;
   while (status && !interrupted && (arguments.seconds <= 0 || Clock::now() < end)) {
     pollfd waiting{socket.get(), POLLIN, 0};
     if (::poll(&waiting, 1, 100) <= 0) continue;
     const ssize_t n = ::read(socket.get(), buffer.data(), buffer.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (n <= 0) break;
-    status = (*file)->feed(std::span(buffer).first(static_cast<std::size_t>(n)));
+    if (n <= 0) {
+      is_turned_away = !file;
+      break;
+    }
+    if (!file) {
+      auto created = SegmentedFile::create(arguments.file);
+      if (!created) throw Failure(kFailed, hal::in_words(created.error()).c_str());
+      file = std::move(*created);
+    }
+    status = file->feed(std::span(buffer).first(static_cast<std::size_t>(n)));
   }
-  const hal::Status finished = (*file)->finish();
-  for (const SegmentedFile::Part& part : (*file)->parts()) {
+  if (!file) {
+    throw Failure(kFailed,
+                  arguments.socket +
+                      (is_turned_away ? ": closed before anything came: are all places taken? See "
+                                        "stream.clients"
+                                      : ": nothing came; no file was written"));
+  }
+  const hal::Status finished = file->finish();
+  for (const SegmentedFile::Part& part : file->parts()) {
     std::fprintf(stderr, "%s: %llu messages, %llu bytes, %llu messages lost on the way\n",
                  part.path.c_str(), static_cast<unsigned long long>(part.messages),
                  static_cast<unsigned long long>(part.bytes),
@@ -66,6 +82,7 @@ void add_record(CLI::App& root) {
       ->required();
   command->add_option("--socket", arguments->socket, "stream socket")->capture_default_str();
   command->add_option("--for", arguments->seconds, "seconds; 0: until a signal")
+      ->check(finite())
       ->capture_default_str();
   command->callback([arguments] { record(*arguments); });
 }

@@ -66,8 +66,8 @@ void add_simulate(CLI::App& root) {
   command->add_option("--set", *settings, "option of the device; model=... chooses the model")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--rate", options->rate_hz,
-                      "turns or samples per second; 0: the model's own");
+  command->add_option("--rate", options->rate_hz, "turns or samples per second; 0: the model's own")
+      ->check(finite());
   command->add_option("--seed", options->seed, "of all that is random")->capture_default_str();
   command
       ->add_option("--fault", options->faults,
@@ -80,7 +80,7 @@ void add_simulate(CLI::App& root) {
                    "ones of this machine")
       ->type_name("KIND");
   command->add_option("--truth", options->truth, "file for what was really measured, and when");
-  command->add_option("--for", options->for_s, "seconds; 0: until a signal");
+  command->add_option("--for", options->for_s, "seconds; 0: until a signal")->check(finite());
   command->footer(list_of_models() + list_of_faults() + list_of_arrivals());
   command->callback([options, settings] {
     for (const std::string& setting : *settings) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "app/lidarctl/any_cloud.h"
 #include "app/lidarctl/diagnosis.h"
 #include "app/lidarctl/stamps.h"
 
@@ -91,34 +92,34 @@ void StampLog::add(Sensor& s, const Entry& entry) {
 }
 
 void StampLog::take_cloud(const StreamMessage& m) {
-  const auto cloud = app::decode_point_cloud(m.message.data);
-  if (!cloud) return;
+  const auto decoded = AnyCloud::decode(m.message.data);
+  if (!decoded) return;
+  const AnyCloud& points = *decoded;
   Sensor& s = sensor(m);
   const std::string name = m.topic.substr(1, m.topic.find('/', 1) - 1);
-  const auto& points = cloud->points;
   // With `time_reference: start` the header is the first beam; the log time is the last's.
-  const std::int64_t head = cloud->header.unix_ns;
+  const std::int64_t head = points.header().unix_ns;
   const auto logged = static_cast<std::int64_t>(m.message.log_time);
-  const float newest = points.empty() ? 0 : points[points.size() - 1].time;
+  const float newest = points.size() == 0 ? 0 : points[points.size() - 1].time;
   const bool from_start = newest > 0 && static_cast<double>(logged - head) > 0.5e9 * double{newest};
   const std::int64_t at = from_start ? logged : head;
   const auto time_of_point = [&](std::size_t i) {
     return head + std::llround(double{points[i].time} * 1e9);
   };
-  Entry entry{.first = points.empty() ? at : time_of_point(0), .at = at, .published = 0};
+  Entry entry{.first = points.size() == 0 ? at : time_of_point(0), .at = at, .published = 0};
   entry.published = static_cast<std::int64_t>(m.message.publish_time);
   app::CloudFacts facts{.first = time_of(entry.first),
                         .at = time_of(at),
                         .arrival = time_of(entry.published),
                         .points = points.size()};
   app::Checksum sum;
-  const SensorPose pose = cloud->header.frame == name ? SensorPose{} : poses_[name];
+  const SensorPose pose = points.header().frame == name ? SensorPose{} : poses_[name];
   for (std::size_t i = 0; i < points.size(); ++i) {
     const app::PointXyzit p = points[i];
     sum.add(p.x), sum.add(p.y), sum.add(p.intensity);
   }
   facts.checksum = sum.value();
-  if (!points.empty() && !from_start) {
+  if (points.size() > 0 && !from_start) {
     facts.first_time = points[0].time;
     facts.last_time = newest;
   }

@@ -136,12 +136,12 @@ void add_stamps(CLI::App& root) {
   command
       ->add_option("--for", arguments->seconds,
                    "seconds to listen to a socket; 0: until Ctrl-C, or its end")
-      ->check(CLI::NonNegativeNumber)
+      ->check(finite())
       ->capture_default_str();
   command
       ->add_option("--skip", arguments->skip_s,
                    "seconds at the begin of each sensor that the figures leave out")
-      ->check(CLI::NonNegativeNumber)
+      ->check(finite())
       ->capture_default_str();
   command
       ->add_option("--truth", arguments->truth,

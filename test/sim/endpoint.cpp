@@ -3,6 +3,7 @@
 #include <netdb.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace sim {
@@ -21,6 +22,11 @@ hal::Result<Endpoint> parse_endpoint(const std::string& text, int socket_type) {
     error.detail.print("\"%s\" is not HOST:PORT", text.c_str());
     return error;
   }
+  const std::string port = text.substr(colon + 1);
+  if (port.size() > 5 || std::atoi(port.c_str()) > 65'535) {  // the library would wrap it
+    error.detail.print("\"%s\": a port is at most 65535", text.c_str());
+    return error;
+  }
   std::string host = text.substr(0, colon);
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
     host = host.substr(1, host.size() - 2);
@@ -29,8 +35,8 @@ hal::Result<Endpoint> parse_endpoint(const std::string& text, int socket_type) {
   hints.ai_family = host.empty() ? AF_INET : AF_UNSPEC;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(host.empty() ? nullptr : host.c_str(),
-                                   text.substr(colon + 1).c_str(), &hints, &found);
+  const int failed =
+      ::getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found);
   if (failed != 0) {
     error.detail.print("\"%s\": %s", text.c_str(), ::gai_strerror(failed));
     return error;

@@ -59,6 +59,17 @@ TEST(SystemCommands, WrongUsageIs64AndNamesTheArgument) {
   CHECK_TEXT(contains(option.err, "--jsno"), option.err.c_str());
   LONGS_EQUAL(64, bench.lidarctl({}).status);
   LONGS_EQUAL(64, bench.lidarctl({"simulate", "rplidar"}).status);
+  LONGS_EQUAL(64, bench.lidarctl({"simulate", "rplidar", "--udp", "127.0.0.1:99999"}).status);
+}
+
+TEST(SystemCommands, TimesAndRatesAreNumbersFromZeroOn) {
+  for (const char* const wrong : {"nan", "-1", "inf", "soon", ""}) {
+    LONGS_EQUAL(64, bench.lidarctl({"record", "--for", wrong, bench.file("x.mcap")}).status);
+    LONGS_EQUAL(64, bench.lidarctl({"monitor", "--lines", wrong}).status);
+    LONGS_EQUAL(64, bench.lidarctl({"stamps", "--skip", wrong}).status);
+    const std::string link = bench.file("line");
+    LONGS_EQUAL(64, bench.lidarctl({"simulate", "ldrobot", "--pty", link, "--rate", wrong}).status);
+  }
 }
 
 TEST(SystemCommands, ConfigurationErrorsAre78WithFileLineAndColumn) {

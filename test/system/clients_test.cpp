@@ -74,6 +74,18 @@ TEST(SystemClients, OneTooManyIsTurnedAwayAndPlacesAreFreedAgain) {
   }
 }
 
+TEST(SystemClients, ARecordingThatIsTurnedAwaySaysSoAndSparesTheFileThatIsThere) {
+  std::vector<std::unique_ptr<StreamReader>> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(std::make_unique<StreamReader>(bench.socket()));
+  CHECK(clients[3]->read_until([&] { return bench.all_stream(*clients[3]); }));
+  const std::string file = bench.file("kept.mcap");
+  test::write_file(file, "kept");
+  const test::Ran ran = bench.lidarctl({"record", "--socket", bench.socket(), "--for", "2", file});
+  LONGS_EQUAL(1, ran.status);
+  CHECK_TEXT(test::contains(ran.err, "stream.clients"), ran.err.c_str());
+  STRCMP_EQUAL("kept", test::read_file(file).c_str());
+}
+
 TEST(SystemClients, EverybodyWhoComesLaterKnowsTheLatchedMessages) {
   StreamReader stream(bench.socket());
   CHECK(stream.read_until([&] { return stream.topic("/imu/imu").messages > 0; }));

@@ -53,6 +53,11 @@ TEST(ConfigDerived, DeskewIsOffUnlessItIsAskedFor) {
   STRCMP_EQUAL("body", stack("", ", deskew: body").sensors[0].deskew.c_str());
 }
 
+TEST(ConfigDerived, DeskewOfWhatGivesNoPointsIsRefused) {
+  check_refused("scans are not de-skewed, and a gives no points", "",
+                ", deskew: body, outputs: [scan]");
+}
+
 TEST(ConfigDerived, WhatCannotBeMergedIsRefused) {
   check_refused(
       "t:1:28: merged.around.sensors: 'c' is no lidar of this configuration, did you mean",
