@@ -168,7 +168,7 @@ void ClockMapper::look_for_loss(Pair pair, bool in_a_burst) {
   run_low_ = run_ == 0 ? late : std::min(run_low_, late);
   if (run_ == 0 || !in_a_burst) ++run_;
   if (run_ < kRun) return;
-  const auto lost = std::llround(run_low_ / period);
+  const auto lost = std::llround(run_low_ / (period * (1 + skew_)));
   health_.made_up += static_cast<std::uint64_t>(lost);
   unwrapped_ += lost * model_.period.count();
   smoothed_ += lost * model_.period.count();
@@ -199,6 +199,7 @@ void ClockMapper::end_block(bool in_a_burst) {
   const std::int64_t unfitted = fitted() ? 0 : best_.device - (blocks_ > 0 ? ring_[0].device : 0);
   const double usual = kStalledBlock + model_.max_skew * static_cast<double>(unfitted);
   if (counted() && late > usual) {
+    if (in_a_burst) return;
     blocks_ = next_block_ = 0;  // lost data are lost time: what was counted before is too short
   } else if (fitted() && late > kStalledBlock) {
     if (in_a_burst || ++refused_ <= kMostRefused) return;

@@ -234,3 +234,47 @@ TEST(ClockEvents, TheMapperHoldsAllItsMemoryInItself) {
   CHECK_TRUE(std::is_trivially_copyable_v<ClockHealth>);
   CHECK_TRUE(sizeof(ClockMapper) <= 1024);
 }
+
+// A device that counts 8 ms and takes 0.3 % longer. The host sleeps; its buffer keeps `kept` of
+// what comes meanwhile, the rest is lost: periods that nobody sees.
+TEST(ClockEvents, CountedTimeIsRightAgainHalfASecondAfterAStallWhateverWasLost) {
+  struct Stall {
+    double at, length, kept;  // s
+  };
+  constexpr std::int64_t kCounted = 8'000'000;
+  constexpr double kTruePeriod = 8.024e-3;
+  const auto time_at = [](double s) { return hal::Time(1000s) + hal::from_seconds(s); };
+  for (const auto& [at, length, kept] :
+       {Stall{5, 2, 0.4}, Stall{5, 2, 1.5}, Stall{5, 4, 3.5}, Stall{5.3, 5, 0.4},
+        Stall{2.2, 2, 0.4}, Stall{8, 0.8, 0}}) {
+    drivers::ClockMapper mapper(
+        {.period = hal::Duration(kCounted), .max_skew = drivers::kCountedSkew});
+    std::mt19937 random(1);
+    std::exponential_distribution<double> noise(1 / 0.3e-3);
+    std::int64_t counted = 0;
+    std::uint64_t lost = 0;
+    double worst = 0;
+    for (int i = 0; i * kTruePeriod < 30; ++i) {
+      const double truth = i * kTruePeriod;
+      double arrival = truth + noise(random);
+      if (arrival >= at && arrival < at + length) {
+        if (truth > at + kept) {
+          ++lost;
+          continue;
+        }
+        arrival = at + length;
+      }
+      const auto stamp = mapper.map(kCounted * counted++, time_at(arrival));
+      CHECK_TRUE(stamp.has_value());
+      if (truth > at + length + 0.5) {
+        worst = std::max(worst, std::abs(hal::to_seconds(stamp->at - time_at(truth))));
+      }
+    }
+    UT_PRINT(StringFromFormat("stall of %.1f s at %.1f s, %.1f s of it kept: worst error %.3f ms",
+                              length, at, kept, worst * 1e3)
+                 .asCharString());
+    CHECK_TRUE(worst < 0.2e-3);
+    UNSIGNED_LONGS_EQUAL(lost, mapper.health().made_up);
+    LONGS_EQUAL(0, mapper.health().epoch);
+  }
+}
