@@ -111,7 +111,8 @@ std::span<const Key> keys() {
           section},
       Key{"merged.*.sensors", "", 0, 0, "", any, "[ldrobot, rplidar]", "",
           "The lidars; `origin` counts them from 0. A cloud leaves when each that streams has told "
-          "what it saw, or when one is late by two turns of the slowest.",
+          "what it saw, or when one of them has given as many clouds as are kept: three, or more "
+          "where their rates differ.",
           [](Stack& c, Sensor&) -> Slot { return Names{&merged_of(c).sensors}; }},
       Key{"merged.*.deskew", "", 0, 0, "", any, "microstrain_mip", "none",
           "IMU whose gyro turns the points to where they would be at the merged cloud's stamp.",
