@@ -21,12 +21,6 @@ namespace drivers {
 
 std::span<const Row> all() {
   static const std::array kRows{
-      Row{"camsense_x1", Kind::lidar, "Camsense X1", 115200, StampOf::last_beam, false,
-          CamsenseX1::options(), CamsenseX1::figures, make_driver<CamsenseX1>,
-          make_decoder<CamsenseX1>, likeness<CamsenseX1>},
-      // Before its relatives of ydlidar, whose packets may look the same.
-      Row{"coin_d4", Kind::lidar, "COIN-D4", 115200, StampOf::last_beam, true, CoinD4::options(),
-          CoinD4::figures, make_driver<CoinD4>, make_decoder<CoinD4>, likeness<CoinD4>},
       Row{.name = "bluesea",
           .kind = Kind::lidar,
           .models = "Bluesea LDS-50C-2, LDS-25, LDS-U50, LDS-U80C, LDS-E",
@@ -39,6 +33,12 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Bluesea>,
           .likeness = likeness<Bluesea>,
           .sends_utc = true},
+      Row{"camsense_x1", Kind::lidar, "Camsense X1", 115200, StampOf::last_beam, false,
+          CamsenseX1::options(), CamsenseX1::figures, make_driver<CamsenseX1>,
+          make_decoder<CamsenseX1>, likeness<CamsenseX1>},
+      // Before its relatives of ydlidar, whose packets may look the same.
+      Row{"coin_d4", Kind::lidar, "COIN-D4", 115200, StampOf::last_beam, true, CoinD4::options(),
+          CoinD4::figures, make_driver<CoinD4>, make_decoder<CoinD4>, likeness<CoinD4>},
       Row{"delta2", Kind::lidar, "3irobotix Delta-2A, 2B, 2D, 2G; Xiaomi LDS08RR", 115200,
           StampOf::last_beam, false, Delta2::options(), Delta2::figures, make_driver<Delta2>,
           make_decoder<Delta2>, likeness<Delta2>},
@@ -52,8 +52,8 @@ std::span<const Row> all() {
       Row{"ldrobot", Kind::lidar, "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P", 230400,
           StampOf::last_beam, false, Ldrobot::options(), Ldrobot::figures, make_driver<Ldrobot>,
           make_decoder<Ldrobot>, likeness<Ldrobot>},
-      Row{"lslidar_m10", Kind::lidar, "LSLIDAR N10, L10, N10P, M10, M10 GPS, M10P, M10 Plus", 230400,
-          StampOf::last_beam, true, LslidarM10::options(), LslidarM10::figures,
+      Row{"lslidar_m10", Kind::lidar, "LSLIDAR N10, L10, N10P, M10, M10 GPS, M10P, M10 Plus",
+          230400, StampOf::last_beam, true, LslidarM10::options(), LslidarM10::figures,
           make_driver<LslidarM10>, make_decoder<LslidarM10>, likeness<LslidarM10>},
       Row{"microstrain_mip", Kind::imu, "3DM-GX5, CX5, CV5, CV7, GQ7, GV7, RQ1", 115200,
           StampOf::sync, true, MicrostrainMip::options(), MicrostrainMip::figures,
@@ -65,9 +65,9 @@ std::span<const Row> all() {
           false, Xv11::options(), Xv11::figures, make_driver<Xv11>, make_decoder<Xv11>,
           likeness<Xv11>},
       Row{"ydlidar", Kind::lidar,
-          "YDLIDAR X2, X3, X4, X4 Pro, S2, S4, F4, R2, G1, G2, G4, G6, TG15/30/50, TX, Tmini", 128000,
-          StampOf::last_beam, true, Ydlidar::options(), Ydlidar::figures, make_driver<Ydlidar>,
-          make_decoder<Ydlidar>, likeness<Ydlidar>},
+          "YDLIDAR X2, X3, X4, X4 Pro, S2, S4, F4, R2, G1, G2, G4, G6, TG15/30/50, TX, Tmini",
+          128000, StampOf::last_beam, true, Ydlidar::options(), Ydlidar::figures,
+          make_driver<Ydlidar>, make_decoder<Ydlidar>, likeness<Ydlidar>},
   };
   return kRows;
 }
