@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace hal {
 
@@ -16,6 +17,7 @@ UnixPort::~UnixPort() {
 void UnixPort::open(PortListener& listener) {
   close();
   waiting_for_ = &listener;
+  ports_.begin();
 }
 
 void UnixPort::close() {
@@ -60,8 +62,12 @@ Status UnixPorts::listen(std::string_view path) {
   watch_.assign(listener->fd(), ec);
   if (ec) return Error{Errc::io, ec.value(), "socket: add to event loop", {}};
   listener_.emplace(std::move(*listener));
-  rearm();
   return ok;
+}
+
+void UnixPorts::begin() {
+  if (!listener_ || std::exchange(begun_, true)) return;
+  rearm();
 }
 
 std::unique_ptr<Port> UnixPorts::make_port(std::string name) {

@@ -40,7 +40,8 @@ class UnixPort final : public FdPort {
   PortListener* waiting_for_ = nullptr;  // null: connected, or not open
 };
 
-// The listening socket. It outlives its ports. Who finds no port that waits is turned away.
+// The listening socket. It outlives its ports. Who comes before the first port is open waits in the
+// kernel's queue; who finds no port that waits is turned away.
 class UnixPorts final : private Rearmed {
  public:
   explicit UnixPorts(EventLoop& loop) : loop_(loop), watch_(loop.io()) {}
@@ -55,6 +56,7 @@ class UnixPorts final : private Rearmed {
 
  private:
   friend class UnixPort;
+  void begin();  // a port is open: from now on senders are accepted
   void rearm() override;
   void accept_all();
   void remove(UnixPort& port);
@@ -64,6 +66,7 @@ class UnixPorts final : private Rearmed {
   Descriptor watch_;  // watches listener_; does not own it
   std::vector<UnixPort*> ports_;
   std::uint64_t refused_ = 0;
+  bool begun_ = false;
   HandlerMemory memory_;
   Anchor anchor_;
 };
