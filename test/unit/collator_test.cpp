@@ -172,4 +172,29 @@ TEST(Collator, NamesTheBlockingSensorOfEachTrajectory) {
   LONGS_EQUAL(3, collator.blocking()->sensor);
   CHECK_TRUE(collator.blocking()->head == at);
   CHECK_TRUE(collator.blocking()->since == clock.now());
+  // The other order blocks, too, but not for as long.
+  const hal::Time later = clock.advance(5ms);
+  collator.add(datum(0, later), later);
+  collator.release(later);
+  LONGS_EQUAL(1, collator.blocking_of(4)->sensor);
+  LONGS_EQUAL(3, collator.blocking()->sensor);
+}
+
+TEST(Collator, WhatBroughtAnOptionalSensorBackWasMeasuredBeforeItArrived) {
+  test::ManualClock clock;
+  Collator collator(Policy::live, sink);
+  const CollatedSensor sensors[] = {
+      {0, "lidar", {.capacity = 8, .max_wait = 50ms, .role = Role::optional}},
+      {1, "imu", {.capacity = 8, .max_wait = 10ms}}};
+  CHECK_TRUE(bool(collator.add_trajectory(0, sensors)));
+  collator.on_state(1, State::streaming, clock.now());
+  const hal::Time now = clock.advance(100ms);
+  collator.on_state(0, State::streaming, now);
+  collator.add(datum(1, now - 30ms), now);
+  collator.release(now);
+  LONGS_EQUAL(0, sink.left.size());
+  collator.add(datum(0, now - 40ms), now);
+  collator.release(now);
+  LONGS_EQUAL(0, collator.stats(0).late);
+  LONGS_EQUAL(1, sink.left.size());  // the imu's waits for what the lidar may still bring
 }
