@@ -66,7 +66,7 @@ TEST(ConfigPlan, TheQueueHoldsWhatArrivesInTheLargestMaxWaitAndInASecondOfStall)
       "sensors: {a: {driver: ldrobot, port: 'udp:1', emit: chunk},"
       " b: {driver: ldrobot, port: 'udp:2', max_wait_ms: 100}}");
   LONGS_EQUAL(258, config::plan(c).sensors[0].capacity);  // as many as 256 KiB hold
-  LONGS_EQUAL(8, config::plan(c).sensors[1].capacity);
+  LONGS_EQUAL(9, config::plan(c).sensors[1].capacity);
 }
 
 TEST(ConfigPlan, ByTrajectoryOnlySensorsOfTheSameOneAreWaitedFor) {
