@@ -69,6 +69,18 @@ TEST(ConfigPlan, TheQueueHoldsWhatArrivesInTheLargestMaxWaitAndInASecondOfStall)
   LONGS_EQUAL(9, config::plan(c).sensors[1].capacity);
 }
 
+TEST(ConfigPlan, LargeMessagesOfInputsHaveNoRoomForAHoldUp) {
+  const config::Stack c = stack(
+      "input: {unix: /tmp/i.sock}\n"
+      "inputs:\n"
+      "  small: {schema: a/msg/B, max_bytes: 64, rate_hz: 100, max_wait_ms: 20}\n"
+      "  large: {schema: a/msg/B, max_bytes: 131072, rate_hz: 100, max_wait_ms: 20}\n"
+      "sensors: {a: {driver: ldrobot, port: 'udp:1', emit: chunk}}");
+  const config::Plan plan = config::plan(c);
+  LONGS_EQUAL(102, plan.inputs[0].capacity);
+  LONGS_EQUAL(8, plan.inputs[1].capacity);
+}
+
 TEST(ConfigPlan, ByTrajectoryOnlySensorsOfTheSameOneAreWaitedFor) {
   const config::Stack c = stack(
       "collation: {by_trajectory: true}\n"

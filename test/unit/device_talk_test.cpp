@@ -246,6 +246,8 @@ TEST(DeviceTalk, ALateRoutineIsNotCaughtUp) {
   driver->tick(clock.advance(100ms));
   deliver(tiny({'m', 1}));
   CHECK_TRUE(port->written == hex("70 68"));  // one poll, and the health that was due, too
+  deliver(tiny({'a'}));
+  CHECK_TRUE(port->written == hex("70 68"));  // the polls that were missed stay missed
 }
 
 TEST(DeviceTalk, AnUnansweredPollIsAFaultThatTellsItsName) {

@@ -86,6 +86,22 @@ TEST(InputSocket, MessagesLeaveInOrderBetweenTheSamplesOfAnImu) {
   STRCMP_CONTAINS("bobobobob", topics.c_str());
 }
 
+TEST(InputSocket, WhatStillLiesInASocketIsWaitedFor) {
+  InputBench bench;
+  bench.connect();
+  bench.pass([&] { bench.imu_driver->become(State::streaming, bench.clock.now()); });
+  bench.send(McapBytes::odom().message(1, bench.unix_now(), "a"));
+  const std::int64_t measured = bench.unix_now() + 1 * kMs;
+  bench.senders[0]->is_drained = false;
+  for (int i = 0; i < 20; ++i) {
+    bench.pass([&] { bench.imu_driver->sample(bench.clock.now() - 1ms); });
+  }
+  bench.send(McapBytes().message(1, measured, "b"));
+  bench.senders[0]->is_drained = true;
+  bench.run_for(200ms);
+  CHECK_EQUAL(2, bench.left("/odom").size());
+}
+
 TEST(InputSocket, WhatDoesNotPassIsCountedUnderItsReason) {
   InputBench bench;
   bench.connect(0), bench.connect(1);

@@ -508,3 +508,38 @@ TEST(LiveOrder, BalancesItsBooksOverAnyInput) {
     LONGS_EQUAL(total, out.left.size());
   }
 }
+
+TEST(LiveOrder, AFinishedQueueTakesNothingMore) {
+  add_queue(kImu, "imu", {.capacity = 1, .max_wait = 30ms});
+  add_queue(kLidar, "lidar", {.capacity = 1, .max_wait = 30ms});
+  add(kImu, clock.now());
+  queue.mark_finished(kImu);
+  clock.advance(1ms);
+  add(kImu, clock.now());
+  LONGS_EQUAL(1, queue.unknown_sensor());
+  check(kImu, &QueueStats::in, 1);
+  CHECK_FALSE(queue.is_done(kImu));
+  queue.flush();
+  CHECK_TRUE(queue.is_done(kImu));
+  LONGS_EQUAL(0, queue.held());
+}
+
+TEST(LiveOrder, TheSufficientWaitIsThatOfTheNewestSpellOfLateData) {
+  add_imu_and_lidar();
+  const auto lidar_is_late_by = [&](Duration wait) {
+    add(kImu, clock.now());
+    clock.advance(31ms);
+    queue.read_empty(kLidar, clock.now());
+    queue.read_empty(kImu, clock.now());
+    queue.release(clock.now());
+    add(kLidar, clock.now() - wait);
+  };
+  lidar_is_late_by(2s);
+  clock.advance(3s);
+  lidar_is_late_by(40ms);
+  check(kLidar, &QueueStats::late, 2);
+  CHECK_TRUE(queue.stats(kLidar).would_have_sufficed == 2s);
+  clock.advance(collation::kLateSpell + 1s);
+  lidar_is_late_by(40ms);
+  CHECK_TRUE(queue.stats(kLidar).would_have_sufficed == 40ms);
+}
