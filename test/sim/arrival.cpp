@@ -61,7 +61,7 @@ void ArrivalModel::gather(const Write& write, hal::Duration byte_time) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const hal::Time at = write.due - byte_time * static_cast<std::int64_t>(all.size() - 1 - i);
     if (due() <= at) hand_over();
-    if (held_.bytes.empty()) held_ = {tick_after(at), write.channel, write.is_reply, {}};
+    if (held_.bytes.empty()) held_ = {tick_after(at), write.way, write.is_reply, {}};
     held_.bytes.push_back(all[i]);
     if (held_.bytes.size() < row_.packet) continue;
     held_.due = at;

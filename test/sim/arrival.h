@@ -16,7 +16,7 @@ namespace sim {
 // Bytes that the host can read at `due`.
 struct Write {
   hal::Time due;
-  Channel channel = Channel::data;
+  Way way;
   bool is_reply = false;
   ByteVector bytes;
 };

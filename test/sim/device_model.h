@@ -17,8 +17,34 @@
 namespace sim {
 
 // The port a frame leaves or arrives by. `control` exists on two-port devices only (TCP beside
-// UDP).
-enum class Channel : std::uint8_t { data, control };
+// UDP); `connection` is a TCP port that the model opened for its data (DataPorts).
+enum class Channel : std::uint8_t { data, control, connection };
+
+// IPv4, as the host named it to the device; port 0 = none was named.
+struct Address {
+  std::uint32_t ip = 0;  // 127.0.0.1 is 0x7F000001
+  std::uint16_t port = 0;
+};
+
+// How a frame leaves. `to` of data: who gets the datagram (none: --to, or the last one that asked);
+// of a connection: the port that was opened. `hangs_up`: the connection that asked is closed behind
+// the frame.
+struct Way {
+  Channel channel = Channel::data;
+  Address to{};
+  bool hangs_up = false;
+};
+
+// TCP ports that a device opens for its data while it runs.
+class DataPorts {
+ public:
+  virtual ~DataPorts() = default;
+
+  // Listens on `wanted`, on any when that is 0; returns the port, 0 when it cannot be had.
+  virtual unsigned open(unsigned wanted) = 0;
+  // Hangs up on who is connected, too.
+  virtual void close(unsigned port) = 0;
+};
 
 using ByteVector = std::vector<std::byte>;
 
@@ -27,7 +53,7 @@ using ByteVector = std::vector<std::byte>;
 // / baud to carry it; the runner adds that, the model does not.
 struct Frame {
   hal::Time at;
-  Channel channel = Channel::data;
+  Way way;
   ByteVector bytes;
 };
 
@@ -58,8 +84,8 @@ struct Output {
   std::vector<ScanTruth> scans;
   std::vector<ImuTruth> imus;
 
-  void send(hal::Time at, ByteVector bytes, Channel channel = Channel::data) {
-    frames.push_back(Frame{at, channel, std::move(bytes)});
+  void send(hal::Time at, ByteVector bytes, const Way& way = {}) {
+    frames.push_back(Frame{at, way, std::move(bytes)});
   }
   void clear() { frames.clear(), scans.clear(), imus.clear(); }
 };

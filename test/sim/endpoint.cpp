@@ -1,6 +1,8 @@
 #include "test/sim/endpoint.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -45,6 +47,17 @@ hal::Result<Endpoint> parse_endpoint(const std::string& text, int socket_type) {
   endpoint.length = found->ai_addrlen;
   std::memcpy(&endpoint.storage, found->ai_addr, found->ai_addrlen);
   ::freeaddrinfo(found);
+  return endpoint;
+}
+
+Endpoint to_endpoint(std::uint32_t ip, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(ip);
+  Endpoint endpoint;
+  endpoint.length = sizeof address;
+  std::memcpy(&endpoint.storage, &address, sizeof address);
   return endpoint;
 }
 

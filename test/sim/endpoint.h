@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <cstdint>
 #include <string>
 
 #include "hal/result.h"
@@ -20,6 +21,7 @@ struct Endpoint {
 
 // "127.0.0.1:8089", "[::1]:8089", "localhost:8089"; resolves names, which may block.
 hal::Result<Endpoint> parse_endpoint(const std::string& text, int socket_type);
+Endpoint to_endpoint(std::uint32_t ip, std::uint16_t port);
 std::string to_text(const Endpoint& endpoint);
 // The address that a bound socket really has: port 0 becomes the chosen one.
 Endpoint bound_address(int fd);

@@ -142,7 +142,8 @@ void FaultInjector::damage(Outgoing& frame) {
 void FaultInjector::emit(Outgoing frame, std::vector<Outgoing>& out) {
   damage(frame);
   if (const Fault* const junk = hit(FaultKind::garbage, frame.at)) {
-    Outgoing noise{frame.at, frame.channel, frame.is_reply, {}};
+    Outgoing noise{frame.at, frame.way, frame.is_reply, {}};
+    noise.way.hangs_up = false;
     noise.bytes.resize(random_.below(static_cast<std::uint64_t>(junk->value) + 1));
     for (std::byte& byte : noise.bytes) byte = static_cast<std::byte>(random_.below(256));
     if (!noise.bytes.empty()) out.push_back(std::move(noise));
@@ -153,7 +154,9 @@ void FaultInjector::emit(Outgoing frame, std::vector<Outgoing>& out) {
   for (std::size_t at = 0; at < frame.bytes.size(); at += piece) {
     const hal::Bytes part =
         hal::Bytes(frame.bytes).subspan(at, std::min(piece, frame.bytes.size() - at));
-    out.push_back({frame.at, frame.channel, frame.is_reply, ByteVector(part.begin(), part.end())});
+    Way way = frame.way;
+    way.hangs_up = way.hangs_up && at + part.size() == frame.bytes.size();
+    out.push_back({frame.at, way, frame.is_reply, ByteVector(part.begin(), part.end())});
   }
 }
 

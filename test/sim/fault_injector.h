@@ -15,7 +15,7 @@ namespace sim {
 // A frame, or a piece of one, on its way to the transport.
 struct Outgoing {
   hal::Time at;
-  Channel channel = Channel::data;
+  Way way;
   bool is_reply = false;  // made in answer to the host
   ByteVector bytes;
 };

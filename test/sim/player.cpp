@@ -40,7 +40,8 @@ hal::Result<std::unique_ptr<Player>> Player::make(const PlayerInputs& inputs, ha
   hal::Result<Settings> settings = Settings::check(inputs.row.options, inputs.set);
   if (!settings) return settings.error();
   std::unique_ptr<Player> player(new Player(inputs, ready));
-  auto model = inputs.row.make({*settings, player->clock_, inputs.rate_hz, inputs.seed});
+  auto model =
+      inputs.row.make({*settings, player->clock_, inputs.rate_hz, inputs.seed, inputs.ports});
   if (!model) return model.error();
   player->model_ = std::move(*model);
   for (const Fault& fault : inputs.faults) {
@@ -140,7 +141,7 @@ void Player::collect(bool is_reply) {
   for (const ImuTruth& imu : output_.imus)
     if (truth_ != nullptr) truth_->write(imu);
   for (Frame& frame : output_.frames)
-    faults_.pass({frame.at, frame.channel, is_reply, std::move(frame.bytes)}, *model_, passed_);
+    faults_.pass({frame.at, frame.way, is_reply, std::move(frame.bytes)}, *model_, passed_);
   output_.clear();
   for (Outgoing& frame : passed_) {
     const auto later = [](hal::Time at, const Outgoing& other) { return at < other.at; };
@@ -154,7 +155,7 @@ void Player::put_on_line(Outgoing frame) {
   if (frame.bytes.empty()) return;
   const unsigned baud = line_baud(frame.at);
   if (!is_serial_ || baud == 0) {
-    arrival_.put({frame.at, frame.channel, frame.is_reply, std::move(frame.bytes)}, {});
+    arrival_.put({frame.at, frame.way, frame.is_reply, std::move(frame.bytes)}, {});
     return arrive();
   }
   const hal::Time start = std::max(frame.at, line_free_);
@@ -170,7 +171,7 @@ void Player::put_on_line(Outgoing frame) {
   for (std::size_t at = 0; at < all.size(); at += portion) {
     const hal::Bytes part = all.subspan(at, std::min(portion, all.size() - at));
     const hal::Time due = start + line_time(at + part.size(), baud);
-    arrival_.put({due, frame.channel, frame.is_reply, ByteVector(part.begin(), part.end())},
+    arrival_.put({due, frame.way, frame.is_reply, ByteVector(part.begin(), part.end())},
                  line_time(1, baud));
   }
   line_free_ = start + whole;

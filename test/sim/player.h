@@ -23,6 +23,7 @@ struct PlayerInputs {
   bool is_serial = false;      // bytes take line time; a socket carries a frame at once
   TruthSink* truth = nullptr;  // may be none; outlives the player
   Arrival arrival = Arrival::direct;
+  DataPorts* ports = nullptr;  // may be none; outlives the player
 };
 
 class Player {

@@ -75,7 +75,7 @@ class PtyTransport final : public Transport {
     was_open_ = is_open;
   }
 
-  void write(hal::Bytes bytes, bool) override {
+  void write(hal::Bytes bytes, const Way&, bool) override {
     if (!is_open_by_host()) return;
     // A full buffer takes a part or nothing; the rest is overrun.
     [[maybe_unused]] const ssize_t taken = ::write(near_, bytes.data(), bytes.size());

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 
 #include "hal/clock.h"
 #include "test/sim/endpoint.h"
@@ -42,15 +43,20 @@ std::string quoted_or_null(const std::string& text) {
   return json + "\"";
 }
 
+// HOST:PORT with another port.
+std::string with_port(const std::string& address, unsigned port) {
+  return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
+}
+
 class FileCloser {
  public:
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-class Runner {
+class Runner final : private DataPorts {
  public:
   explicit Runner(const RunOptions& options) : options_(options) {}
-  ~Runner() {
+  ~Runner() override {
     if (signals_ >= 0) ::close(signals_);
   }
 
@@ -99,8 +105,11 @@ class Runner {
       return wrong_use("this device has one port: --udp or --tcp, not both");
     if (!options_.pty.empty()) pty_ = make_pty(options_.pty);
     if (!options_.tcp.empty()) tcp_ = make_tcp(options_.tcp);
-    if (!options_.udp.empty() || !options_.to.empty())
-      udp_ = make_udp(options_.udp.empty() ? ":0" : options_.udp, options_.to);
+    // A two-port device of which one port is named sends its data from a port of its own choice.
+    const bool sends_from_any = row_->two_ports && !options_.tcp.empty();
+    const std::string any = sends_from_any ? with_port(options_.tcp, 0) : ":0";
+    if (!options_.udp.empty() || !options_.to.empty() || sends_from_any)
+      udp_ = make_udp(options_.udp.empty() ? any : options_.udp, options_.to);
     return hal::ok;
   }
 
@@ -127,7 +136,8 @@ class Runner {
 
   hal::Status make_player() {
     PlayerInputs inputs{*row_,         options_.set,    {},           options_.rate_hz,
-                        options_.seed, pty_ != nullptr, truth_.get(), Arrival::direct};
+                        options_.seed, pty_ != nullptr, truth_.get(), Arrival::direct,
+                        this};
     for (const std::string& text : options_.faults) {
       const hal::Result<Fault> fault = parse_fault(text);
       if (!fault) return fault.error();
@@ -148,6 +158,7 @@ class Runner {
   hal::Status plug(bool in) {
     if (in == is_plugged_) return hal::ok;
     is_plugged_ = in;
+    if (!in) data_ports_.clear();
     for (Transport* const port : {pty_.get(), udp_.get(), tcp_.get()}) {
       if (port == nullptr) continue;
       if (!in) {
@@ -160,24 +171,42 @@ class Runner {
     return hal::ok;
   }
 
-  // On a two-port device UDP carries the data and TCP the dialogue.
-  Transport& port_of(Channel channel) {
-    if (pty_) return *pty_;
-    if (udp_ && (channel == Channel::data || !tcp_)) return *udp_;
-    return tcp_ ? *tcp_ : *udp_;
+  unsigned open(unsigned wanted) override {
+    auto port = make_tcp(with_port(options_.tcp.empty() ? options_.udp : options_.tcp, wanted));
+    if (data_ports_.contains(wanted) || !port->open()) return 0;
+    const std::string address = port->address();
+    const unsigned number =
+        static_cast<unsigned>(std::stoul(address.substr(address.rfind(':') + 1)));
+    data_ports_[number] = std::move(port);
+    return number;
+  }
+
+  void close(unsigned port) override { data_ports_.erase(port); }
+
+  // On a two-port device UDP carries the data and TCP the dialogue. nullptr: a port that the device
+  // has closed since.
+  Transport* port_of(const Way& way) {
+    if (pty_) return pty_.get();
+    if (way.channel == Channel::connection) {
+      const auto found = data_ports_.find(way.to.port);
+      return found == data_ports_.end() ? nullptr : found->second.get();
+    }
+    if (udp_ && (way.channel == Channel::data || !tcp_)) return udp_.get();
+    return tcp_ ? tcp_.get() : udp_.get();
   }
 
   void deliver(hal::Time now) {
     Write write;
     while (player_->take(now, write)) {
       if (now - write.due > kTooLate) continue;
-      Transport& port = port_of(write.channel);
+      Transport* const port = port_of(write.way);
+      if (port == nullptr) continue;
       if (!player_->has_wrong_baud(now)) {
-        port.write(write.bytes, write.is_reply);
+        port->write(write.bytes, write.way, write.is_reply);
         continue;
       }
-      const ByteVector garbled = resample(write.bytes, player_->line_baud(now), port.host_baud());
-      port.write(garbled, write.is_reply);
+      const ByteVector garbled = resample(write.bytes, player_->line_baud(now), port->host_baud());
+      port->write(garbled, write.way, write.is_reply);
     }
   }
 
@@ -186,6 +215,7 @@ class Runner {
     polls_.push_back({signals_, POLLIN, 0});
     for (const Transport* const port : {pty_.get(), udp_.get(), tcp_.get()})
       if (port != nullptr) port->add_polls(polls_);
+    for (const auto& [number, port] : data_ports_) port->add_polls(polls_);
     const hal::Time now = clock_.now();
     hal::Duration left = std::max(due - now, hal::Duration::zero());
     left = std::min<hal::Duration>(left, pty_ ? kLookAgain : std::chrono::seconds(1));
@@ -205,12 +235,14 @@ class Runner {
     if (pty_) pty_->read(into(Channel::data));
     if (udp_) udp_->read(into(Channel::data));
     if (tcp_) tcp_->read(into(udp_ ? Channel::control : Channel::data));
+    for (const auto& [number, port] : data_ports_) port->read([](hal::Bytes) {});
   }
 
   void hear(Channel channel, hal::Bytes bytes) {
     const hal::Time now = clock_.now();
     if (!player_->has_wrong_baud(now)) return player_->receive(channel, bytes, now);
-    const ByteVector heard = resample(bytes, port_of(channel).host_baud(), player_->line_baud(now));
+    const ByteVector heard =
+        resample(bytes, port_of({channel})->host_baud(), player_->line_baud(now));
     player_->receive(channel, heard, now);
   }
 
@@ -231,6 +263,7 @@ class Runner {
   std::unique_ptr<TruthWriter> truth_;
   std::unique_ptr<Player> player_;
   std::unique_ptr<Transport> pty_, udp_, tcp_;
+  std::map<unsigned, std::unique_ptr<Transport>> data_ports_;  // by number
   std::vector<pollfd> polls_;
   hal::Time ready_{};
   int signals_ = -1;

@@ -16,6 +16,7 @@ namespace {
 struct Client {
   int fd = -1;
   std::vector<std::byte> unsent;  // the rest of a frame that the socket took in part
+  bool ends = false;              // closed as soon as that has left
 };
 
 class TcpTransport final : public Transport {
@@ -54,18 +55,20 @@ class TcpTransport final : public Transport {
 
   void read(const Sink& sink) override {
     accept_all();
+    bool has_read = false;
     for (Client& client : clients_) {
       send_rest(client);
-      read_one(client, sink);
+      has_read = has_read || read_one(client, sink);
     }
     std::erase_if(clients_, [](const Client& client) { return client.fd < 0; });
   }
 
-  void write(hal::Bytes bytes, bool is_reply) override {
+  void write(hal::Bytes bytes, const Way& way, bool is_reply) override {
     for (Client& client : clients_) {
       if (is_reply && client.fd != asker_) continue;
       if (!client.unsent.empty()) continue;  // too slow: whole frames are lost
       client.unsent.assign(bytes.begin(), bytes.end());
+      client.ends = way.hangs_up;
       send_rest(client);
     }
   }
@@ -79,28 +82,32 @@ class TcpTransport final : public Transport {
       if (fd < 0) return;
       const int yes = 1;
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-      clients_.push_back({fd, {}});
+      clients_.push_back({fd, {}, false});
     }
   }
 
-  void read_one(Client& client, const Sink& sink) {
+  bool read_one(Client& client, const Sink& sink) {
     std::array<std::byte, 4096> buffer;
+    bool has_read = false;
     while (client.fd >= 0) {
       const ssize_t n = ::recv(client.fd, buffer.data(), buffer.size(), 0);
       if (n > 0) {
         asker_ = client.fd;
+        has_read = true;
         sink(hal::Bytes(buffer.data(), static_cast<std::size_t>(n)));
         continue;
       }
-      if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (n < 0 && (errno == EAGAIN || errno == EINTR)) break;
       drop(client);
     }
+    return has_read;
   }
 
-  static void send_rest(Client& client) {
+  void send_rest(Client& client) {
     if (client.unsent.empty() || client.fd < 0) return;
     const ssize_t n = ::send(client.fd, client.unsent.data(), client.unsent.size(), MSG_NOSIGNAL);
     if (n > 0) client.unsent.erase(client.unsent.begin(), client.unsent.begin() + n);
+    if (client.unsent.empty() && client.ends) drop(client);
   }
 
   void drop(Client& client) {

@@ -10,6 +10,7 @@
 
 #include "hal/bytes.h"
 #include "hal/result.h"
+#include "test/sim/device_model.h"
 
 namespace sim {
 
@@ -26,12 +27,13 @@ class Transport {
   // What to wait for. A pty that nobody has open is asked again by time, not by poll().
   virtual void add_polls(std::vector<pollfd>& polls) const = 0;
 
-  // Reads all there is; one call of `sink` per datagram or portion.
+  // One call of `sink` per datagram or portion. Of many clients one is read at a time: its replies
+  // leave before another asks.
   virtual void read(const Sink& sink) = 0;
 
   // Sends to whoever listens; what nobody takes is lost, as on a wire. A reply goes to the last
-  // one that asked.
-  virtual void write(hal::Bytes bytes, bool is_reply) = 0;
+  // one that asked, a datagram to whom `way` names.
+  virtual void write(hal::Bytes bytes, const Way& way, bool is_reply) = 0;
 
   virtual std::string address() const = 0;  // for the ready line
 

@@ -57,8 +57,9 @@ class UdpTransport final : public Transport {
     }
   }
 
-  void write(hal::Bytes bytes, bool is_reply) override {
-    const std::optional<Endpoint>& to = is_reply || !to_ ? asker_ : to_;
+  void write(hal::Bytes bytes, const Way& way, bool is_reply) override {
+    std::optional<Endpoint> to = is_reply || !to_ ? asker_ : to_;
+    if (way.to.port != 0) to = to_endpoint(way.to.ip, way.to.port);
     if (fd_ < 0 || !to) return;
     ::sendto(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL, to->get(), to->length);
   }

@@ -30,7 +30,7 @@ std::vector<Write> through(Arrival kind, int count, std::size_t size, hal::Durat
     const hal::Time carried = kStart + period * i;
     if (model.due() <= carried) model.hand_over();
     model.put(
-        {carried, sim::Channel::data, false, sim::ByteVector(size, static_cast<std::byte>(i))},
+        {carried, sim::Way{}, false, sim::ByteVector(size, static_cast<std::byte>(i))},
         kByte);
     drain();
   }

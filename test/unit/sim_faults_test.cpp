@@ -30,7 +30,7 @@ class Line {
 
   const std::vector<Outgoing>& send(int count, bool is_reply = false) {
     for (int i = 0; i < count; ++i, ++sent_)
-      injector_.pass({kStart + milliseconds(sent_), sim::Channel::data, is_reply,
+      injector_.pass({kStart + milliseconds(sent_), sim::Way{}, is_reply,
                       sim::ByteVector(10, static_cast<std::byte>(sent_))},
                      *bench_.model, out_);
     return out_;
