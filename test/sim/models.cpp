@@ -12,6 +12,7 @@
 #include "test/sim/lslidar_m10.h"
 #include "test/sim/microstrain_mip.h"
 #include "test/sim/rplidar_model.h"
+#include "test/sim/sick_safety.h"
 #include "test/sim/xv11.h"
 #include "test/sim/ydlidar.h"
 
@@ -37,6 +38,8 @@ std::span<const ModelRow> table() {
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
+      {"sick_safety", "SICK microScan3, nanoScan3 and outdoorScan3 safety scanners", true,
+       sick_safety::options(), sick_safety::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
        xv11::make},
       {"ydlidar", "YDLIDAR X, S, G, F, R, TG, TX and Tmini lidars", false, ydlidar::options(),

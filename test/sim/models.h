@@ -17,9 +17,10 @@ namespace sim {
 struct ModelInputs {
   const Settings& settings;
   DeviceClock& clock;
-  double rate_hz = 0.0;        // turns/s of a lidar, samples/s of an IMU; 0 = the model's default
-  std::uint64_t seed = 1;      // for noise that the model wants
-  DataPorts* ports = nullptr;  // outlives the model; none where no socket is
+  double rate_hz = 0.0;          // turns/s of a lidar, samples/s of an IMU; 0 = the model's default
+  std::uint64_t seed = 1;        // for noise that the model wants
+  DataPorts* ports = nullptr;    // outlives the model; none where no socket is
+  bool streams_unasked = false;  // --to: somebody waits for data without asking for them
 };
 
 using MakeModel = hal::Result<std::unique_ptr<DeviceModel>> (*)(const ModelInputs&);

@@ -40,8 +40,8 @@ hal::Result<std::unique_ptr<Player>> Player::make(const PlayerInputs& inputs, ha
   hal::Result<Settings> settings = Settings::check(inputs.row.options, inputs.set);
   if (!settings) return settings.error();
   std::unique_ptr<Player> player(new Player(inputs, ready));
-  auto model =
-      inputs.row.make({*settings, player->clock_, inputs.rate_hz, inputs.seed, inputs.ports});
+  auto model = inputs.row.make({*settings, player->clock_, inputs.rate_hz, inputs.seed,
+                                inputs.ports, inputs.streams_unasked});
   if (!model) return model.error();
   player->model_ = std::move(*model);
   for (const Fault& fault : inputs.faults) {

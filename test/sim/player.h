@@ -24,6 +24,7 @@ struct PlayerInputs {
   TruthSink* truth = nullptr;  // may be none; outlives the player
   Arrival arrival = Arrival::direct;
   DataPorts* ports = nullptr;  // may be none; outlives the player
+  bool streams_unasked = false;
 };
 
 class Player {

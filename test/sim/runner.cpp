@@ -135,9 +135,9 @@ class Runner final : private DataPorts {
   }
 
   hal::Status make_player() {
-    PlayerInputs inputs{*row_,         options_.set,    {},           options_.rate_hz,
-                        options_.seed, pty_ != nullptr, truth_.get(), Arrival::direct,
-                        this};
+    PlayerInputs inputs{*row_,         options_.set,        {},           options_.rate_hz,
+                        options_.seed, pty_ != nullptr,     truth_.get(), Arrival::direct,
+                        this,          !options_.to.empty()};
     for (const std::string& text : options_.faults) {
       const hal::Result<Fault> fault = parse_fault(text);
       if (!fault) return fault.error();
