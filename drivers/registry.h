@@ -7,6 +7,7 @@
 
 #include "drivers/decoder.h"
 #include "drivers/driver.h"
+#include "drivers/finding.h"
 
 namespace drivers {
 
@@ -38,6 +39,7 @@ struct Row {
   double (*likeness)(Bytes);  // of bytes to its frames, 0 to 1; see recognise.h
   bool has_control = false, has_imu = false;  // second ports: of commands, of inertial data
   bool sends_utc = false;                     // Timing::Source::utc, when it is synchronised
+  Finding finding{};                          // of one that nobody knows yet
 };
 
 std::span<const Row> all();

@@ -59,6 +59,8 @@ bool tells_angles(Format format) { return format == Format::c7 || format == Form
 
 }  // namespace
 
+Finding Bluesea::finding() { return {.bauds = kBauds, .asks_first = true}; }
+
 std::span<const OptionSpec> Bluesea::options() { return kOptions; }
 
 // The number of points is nowhere told: the most that the line carries.

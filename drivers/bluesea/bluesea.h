@@ -43,6 +43,7 @@ class Bluesea {
   using Framing = BlueseaFraming;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<Bluesea>> start_script();
   static std::span<const Step<Bluesea>> stop_script();
 

@@ -36,6 +36,12 @@ bool CamsenseX1Framing::intact(Bytes frame) {
   return wire::fold15(frame.first(kCheck)) == wire::u16(frame, kCheck);
 }
 
+Finding CamsenseX1::finding() {
+  return {.advise = [](const Seen&) -> std::vector<Advice> {
+    return {{"zero_deg", "", "turn it until its front is at angle 0; 196 has been reported"}};
+  }};
+}
+
 std::span<const OptionSpec> CamsenseX1::options() { return kOptions; }
 
 Figures CamsenseX1::figures(const Options&, int) {

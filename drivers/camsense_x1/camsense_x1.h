@@ -31,6 +31,7 @@ class CamsenseX1 {
   using Framing = CamsenseX1Framing;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<CamsenseX1>> start_script() { return {}; }
   static std::span<const Step<CamsenseX1>> stop_script() { return {}; }
 

@@ -60,6 +60,8 @@ CoinD4Framing::Kind CoinD4Framing::kind_of(Bytes frame) {
   return frame.size() > kDescriptor ? Kind::name : Kind::begins;
 }
 
+Finding CoinD4::finding() { return {.bauds = kBauds}; }
+
 Figures CoinD4::figures(const Options&, int baud) {
   const double bytes_per_sample = 3 + 10.0 / Framing::kMostSamples;
   const double samples_hz = (baud > 0 ? baud : kBauds[0]) / 10.0 / bytes_per_sample;

@@ -38,6 +38,7 @@ class CoinD4 {
   using Framing = CoinD4Framing;
   static std::span<const OptionSpec> options() { return {}; }
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<CoinD4>> start_script();
   static std::span<const Step<CoinD4>> stop_script();
 

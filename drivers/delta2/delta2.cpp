@@ -63,6 +63,13 @@ bool Delta2Framing::intact(Bytes frame) {
   return (sum & 0xFFFF) == wire::u16be(frame, frame.size() - kSum);
 }
 
+Finding Delta2::finding() {
+  return {
+      .bauds = kBauds, .advise = [](const Seen&) -> std::vector<Advice> {
+        return {{"unit_mm", "", "compare with a wall: 1 where distances are four times too short"}};
+      }};
+}
+
 std::span<const OptionSpec> Delta2::options() { return kOptions; }
 
 Figures Delta2::figures(const Options&, int) {

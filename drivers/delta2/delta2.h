@@ -37,6 +37,7 @@ class Delta2 {
   using Framing = Delta2Framing;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<Delta2>> start_script();
   static std::span<const Step<Delta2>> stop_script() { return {}; }
 

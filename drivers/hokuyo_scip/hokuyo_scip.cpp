@@ -303,6 +303,11 @@ double turn_s(const Geometry& g) { return 60 / g.turns_per_minute; }
 
 }  // namespace
 
+Finding HokuyoScip::finding() {
+  static constexpr std::array<std::uint16_t, 1> kTcp{10940};
+  return {.bauds = kBauds, .asks_first = true, .sets_baud = true, .tcp = kTcp};
+}
+
 std::span<const OptionSpec> HokuyoScip::options() { return kOptions; }
 
 // Of a model that is not known: the most beams and turns, and what the line carries.

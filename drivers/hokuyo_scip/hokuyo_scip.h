@@ -44,6 +44,7 @@ class HokuyoScip {
   using Framing = ScipFraming;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static double likeness(Bytes);
   static std::span<const Step<HokuyoScip>> start_script();
   static std::span<const Step<HokuyoScip>> stop_script();

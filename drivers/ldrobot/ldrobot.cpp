@@ -80,6 +80,29 @@ bool LdrobotFraming::intact(Bytes frame) {
   return wire::crc8<0x4D>(frame.first(frame.size() - 1)) == wire::u8(frame, frame.size() - 1);
 }
 
+// Nothing but the rate of its beams tells which one it is.
+Finding Ldrobot::finding() {
+  static constexpr std::array kBauds{230'400, 921'600, 115'200};
+  static constexpr std::array kVariants{Variant{"model", "LD14P", 230'400},
+                                        Variant{"model", "LD14", 115'200}};
+  return {.bauds = kBauds, .variants = kVariants, .advise = [](const Seen& seen) {
+            const auto off = [&](const Model& m) {
+              return std::abs(m.beams_per_s - seen.beams_hz);
+            };
+            const Model* nearest = &model_of(Options(kOptions));
+            for (const Model& m : kModels) {
+              if (seen.beams_hz > 0 && off(m) < off(*nearest)) nearest = &m;
+            }
+            std::string others;
+            for (const Model& m : kModels) {
+              if (&m == nearest || m.beams_per_s != nearest->beams_per_s) continue;
+              others.append(others.empty() ? "or " : ", ").append(m.name);
+            }
+            if (!others.empty()) others += ", which is as fast";
+            return std::vector<Advice>{{"model", std::string(nearest->name), others}};
+          }};
+}
+
 std::span<const OptionSpec> Ldrobot::options() { return kOptions; }
 
 Figures Ldrobot::figures(const Options& options, int) {

@@ -29,6 +29,7 @@ class Ldrobot {
   using Framing = LdrobotFraming;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<Ldrobot>> start_script();
   static std::span<const Step<Ldrobot>> stop_script();
 

@@ -93,6 +93,8 @@ Figures figures_of(const LslidarKind& kind) {
 
 }  // namespace
 
+Finding LslidarM10::finding() { return {.bauds = kBauds}; }
+
 std::span<const OptionSpec> LslidarM10::options() { return kOptions; }
 
 Figures LslidarM10::figures(const Options& options, int) {

@@ -41,6 +41,7 @@ class LslidarM10 {
   using Framing = LslidarFraming;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<LslidarM10>> start_script();
   static std::span<const Step<LslidarM10>> stop_script();
 

@@ -53,6 +53,11 @@ hal::Text<17> trimmed(Bytes b) {
 
 }  // namespace
 
+Finding MicrostrainMip::finding() {
+  static constexpr std::array kBauds{115'200, 921'600, 460'800, 230'400};
+  return {.bauds = kBauds, .asks_first = true};
+}
+
 std::span<const OptionSpec> MicrostrainMip::options() { return kOptions; }
 
 Figures MicrostrainMip::figures(const Options& options, int) {

@@ -20,6 +20,7 @@ class MicrostrainMip {
   using Framing = mip::Framing;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<MicrostrainMip>> start_script();
   static std::span<const Step<MicrostrainMip>> stop_script();
 

@@ -84,12 +84,28 @@ hal::Text<24> text_of(Bytes b) {
 // Microseconds between two samples, 0 when a device says nonsense.
 double believable_us(double us) { return us >= 1 && us <= 5000 ? us : 0; }
 
+// As printed on it: A1M8 is 0x18.
+hal::Text<16> name_of(unsigned code) {
+  const unsigned major = code >> 4, minor = code & 15;
+  if (major >= 12) return hal::Text<16>::of("M%uM%u", major - 11, minor);
+  if (major >= 9) return hal::Text<16>::of("T%uM%u", major - 8, minor);
+  if (major >= 6) return hal::Text<16>::of("S%uM%u", major - 5, minor);
+  if (major == 4) return hal::Text<16>::of("C1M%u", minor);
+  return hal::Text<16>::of("A%uM%u", major, minor);
+}
+
 bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 }  // namespace
+
+Finding Rplidar::finding() {
+  static constexpr std::array kBauds{115'200, 256'000, 460'800, 1'000'000};
+  static constexpr std::array<std::uint16_t, 1> kUdp{8089}, kTcp{20108};
+  return {.bauds = kBauds, .asks_first = true, .udp = kUdp, .tcp = kTcp};
+}
 
 std::span<const OptionSpec> Rplidar::options() { return kOptions; }
 
@@ -123,6 +139,7 @@ Rplidar::Rplidar(const Options& options)
 void Rplidar::restart() {
   framing_.forget();
   motor_.forget();
+  about_.clear();
   is_ill_ = was_reset_ = has_conf_ = knows_mode_ = is_started_ = false;
   mode_id_ = mode_count_ = mode_answer_ = 0;
   mode_names_.clear();
@@ -184,6 +201,12 @@ Reply Rplidar::take_info(const Frame& frame) {
   const unsigned firmware = wire::u8(info, 2) * 256u + wire::u8(info, 1);
   has_conf_ = firmware >= 0x118 || major >= 4;  // 1.24
   motor_.learn_model(major);
+  hal::Text<40> serial;
+  for (std::size_t i = 0; i < 16; ++i) {
+    serial = hal::Text<40>::of("%s%02X", serial.c_str(), unsigned{wire::u8(info, 4 + i)});
+  }
+  about_.print("%s, firmware %u.%02u, hardware %u, serial %s", name_of(wire::u8(info, 0)).c_str(),
+               firmware >> 8, firmware & 255, unsigned{wire::u8(info, 3)}, serial.c_str());
   if (!has_conf_ && !is_typical() && !is_legacy_mode()) {
     return Reply::refused(
         hal::Text<96>::of("firmware %u.%u has only Standard and Express, not '%s'", firmware >> 8,

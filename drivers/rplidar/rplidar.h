@@ -19,6 +19,7 @@ class Rplidar {
   using Framing = RplidarFraming;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<Rplidar>> start_script();
   static std::span<const Step<Rplidar>> stop_script();
 
@@ -27,6 +28,8 @@ class Rplidar {
   void restart();
   Framing& framing(Channel) { return framing_; }
   void decode(const Frame&, Decoded&);
+  // Model, firmware, hardware and serial number, once it told them.
+  const hal::Text<96>& about() const { return about_; }
   // Recordings begin without a descriptor: of the format that fits best.
   static double likeness(Bytes);
   // Samples are counted: no source tells the unit of the stamps that some formats carry.
@@ -77,6 +80,7 @@ class Rplidar {
   const double fixed_sample_us_;
 
   // What the device told.
+  hal::Text<96> about_{};
   rplidar::Motor motor_;
   bool is_ill_ = false, was_reset_ = false;
   bool has_conf_ = false;  // it can be asked for its modes

@@ -1,6 +1,7 @@
 #include "drivers/ydlidar/models.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace drivers {
 namespace {
@@ -85,6 +86,28 @@ const YdlidarModel* YdlidarModel::find(unsigned code) {
 
 const YdlidarModel& YdlidarModel::usual(std::size_t sample) {
   return *find(sample == 2 ? "X4Pro" : sample == 3 ? "TminiPro" : "TminiPlusSH");
+}
+
+std::vector<Advice> YdlidarModel::advise(const Seen& seen) {
+  if (!seen.about.starts_with(kPerhaps)) return {};
+  if (seen.has_intensity || seen.beams_hz == 0) {
+    return {{"model", "", "it does not tell: set the model that it is"}};
+  }
+  const YdlidarModel* nearest = nullptr;
+  const auto off = [&](const YdlidarModel& m) {
+    return std::abs(m.most_khz() - seen.beams_hz / 1000);
+  };
+  for (const YdlidarModel& m : kModels) {
+    if (!m.answers() && m.sample == 2 && (!nearest || off(m) < off(*nearest))) nearest = &m;
+  }
+  std::string others;
+  for (const YdlidarModel& m : kModels) {
+    if (&m == nearest || m.answers() || m.sample != 2 || m.most_khz() != nearest->most_khz())
+      continue;
+    others.append(others.empty() ? "or " : ", ").append(m.name);
+  }
+  if (!others.empty()) others += ", which measure as fast";
+  return {{"model", std::string(nearest->name), others}};
 }
 
 }  // namespace drivers

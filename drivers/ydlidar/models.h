@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "drivers/finding.h"
 #include "drivers/options.h"
 
 namespace drivers {
@@ -22,6 +23,9 @@ struct YdlidarModel {
   bool triangulates;
   std::array<double, 3> khz;  // [0] alone: fixed; else by the index that it tells
 
+  // How what is said of one that did not name itself begins.
+  static constexpr std::string_view kPerhaps = "perhaps ";
+
   bool answers() const { return talk == Talk::two_way; }
   bool has_rates() const { return khz[1] > 0; }
   double most_khz() const;
@@ -31,6 +35,8 @@ struct YdlidarModel {
   static const YdlidarModel* find(unsigned code);          // that answers with it; null: none
   // What samples of this size are most likely of, where nobody told.
   static const YdlidarModel& usual(std::size_t sample);
+  // Of one that named itself: nothing.
+  static std::vector<Advice> advise(const Seen&);
 };
 
 }  // namespace drivers

@@ -29,6 +29,11 @@ double shift_of(double mm) {
 
 }  // namespace
 
+// Those that only talk do not tell what they are: of these, by sample and rate.
+Finding Ydlidar::finding() {
+  return {.bauds = kBauds, .asks_first = true, .advise = YdlidarModel::advise};
+}
+
 std::span<const OptionSpec> Ydlidar::options() { return YdlidarModel::options(); }
 
 // Of a model that is not known: the most that the line carries.
@@ -81,7 +86,7 @@ void Ydlidar::adopt(const YdlidarModel& model) {
 }
 
 void Ydlidar::describe() {
-  const auto name = hal::Text<24>::of("%s%.*s", is_guessed_ ? "perhaps " : "",
+  const auto name = hal::Text<24>::of("%s%.*s", is_guessed_ ? YdlidarModel::kPerhaps.data() : "",
                                       static_cast<int>(model_->name.size()), model_->name.data());
   about_ = hal::Text<96>::of("%s, %g kHz", name.c_str(), khz());
   if (!answers_) return;

@@ -34,6 +34,7 @@ class Ydlidar {
   using Framing = YdlidarFraming;
   static std::span<const OptionSpec> options();
   static Figures figures(const Options&, int baud);
+  static Finding finding();
   static std::span<const Step<Ydlidar>> start_script();
   static std::span<const Step<Ydlidar>> stop_script();
 
