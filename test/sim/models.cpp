@@ -11,6 +11,7 @@
 #include "test/sim/ldrobot.h"
 #include "test/sim/lslidar_m10.h"
 #include "test/sim/microstrain_mip.h"
+#include "test/sim/pepperl_fuchs.h"
 #include "test/sim/rplidar_model.h"
 #include "test/sim/sick_safety.h"
 #include "test/sim/xv11.h"
@@ -37,6 +38,8 @@ std::span<const ModelRow> table() {
        lslidar_m10::make},
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
+      {"pepperl_fuchs", "Pepperl+Fuchs R2000 and R2300 lidars", true, pepperl_fuchs::options(),
+       pepperl_fuchs::make},
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
       {"sick_safety", "SICK microScan3, nanoScan3 and outdoorScan3 safety scanners", true,
        sick_safety::options(), sick_safety::make},

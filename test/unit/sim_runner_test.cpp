@@ -58,6 +58,7 @@ class Child {
     pid_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
+  unsigned short tcp_port() const { return port_behind("\"tcp\":\"127.0.0.1:"); }
   unsigned short port() const {  // the number behind the last colon
     return static_cast<unsigned short>(std::atoi(ready.c_str() + ready.find("127.0.0.1:") + 10));
   }
@@ -65,6 +66,10 @@ class Child {
   std::string ready;
 
  private:
+  unsigned short port_behind(const std::string& name) const {
+    return static_cast<unsigned short>(std::atoi(ready.c_str() + ready.find(name) + name.size()));
+  }
+
   pid_t pid_ = -1;
   int out_ = -1;
 };
@@ -110,6 +115,22 @@ int connect_to(int type, unsigned short port) {
   const sockaddr_in address = loopback(port);
   CHECK_EQUAL(0, ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address));
   return fd;
+}
+
+// One request of HTTP on a connection of its own; all that comes until the device hangs up.
+std::string command(unsigned short port, const std::string& what) {
+  const int fd = connect_to(SOCK_STREAM, port);
+  const std::string request = "GET /cmd/" + what + " HTTP/1.1\r\n\r\n";
+  CHECK_EQUAL(request.size(), ::send(fd, request.data(), request.size(), 0));
+  std::string answer;
+  for (const std::byte b : read_some(fd, 100'000)) answer += static_cast<char>(b);
+  ::close(fd);
+  return answer;
+}
+
+std::string handle_in(const std::string& answer) {
+  const std::size_t at = answer.find("\"handle\":\"") + 10;
+  return answer.substr(at, answer.find('"', at) - at);
 }
 
 }  // namespace
@@ -306,6 +327,41 @@ TEST(SimRunner, AUdpReplyGoesToTheAskerWhileDataGoElsewhere) {
   CHECK_EQUAL(8, ::send(fd, ping.data(), ping.size(), 0));
   CHECK_EQUAL(10, read_some(fd, 10).size());
   ::close(fd);
+  CHECK_EQUAL(0, child.end(SIGTERM));
+}
+
+TEST(SimRunner, ADeviceIsToldWhereItsDatagramsGoAndHangsUpBehindEachAnswer) {
+  const int data = ::socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in address = loopback(0);
+  socklen_t length = sizeof address;
+  CHECK_EQUAL(0, ::bind(data, reinterpret_cast<const sockaddr*>(&address), length));
+  ::getsockname(data, reinterpret_cast<sockaddr*>(&address), &length);
+  options.driver = "pepperl_fuchs";
+  options.tcp = "127.0.0.1:0";
+  Child child(options);
+  const std::string handle = handle_in(
+      command(child.tcp_port(), "request_handle_udp?address=127.0.0.1&packet_type=C&port=" +
+                                    std::to_string(ntohs(address.sin_port))));
+  command(child.tcp_port(), "start_scanoutput?handle=" + handle);
+  CHECK_EQUAL(1404, read_some(data, 1).size());
+  ::close(data);
+  CHECK_EQUAL(0, child.end(SIGTERM));
+}
+
+TEST(SimRunner, ADeviceOpensATcpPortForItsData) {
+  options.driver = "pepperl_fuchs";
+  options.tcp = "127.0.0.1:0";
+  Child child(options);
+  const std::string answer = command(child.tcp_port(), "request_handle_tcp?packet_type=C");
+  const auto port = std::atoi(answer.c_str() + answer.find("\"port\":") + 7);
+  const int data = connect_to(SOCK_STREAM, static_cast<unsigned short>(port));
+  command(child.tcp_port(), "start_scanoutput?handle=" + handle_in(answer));
+  CHECK_TRUE(read_some(data, 20'000).size() >= 20'000);
+  command(child.tcp_port(), "release_handle?handle=" + handle_in(answer));
+  read_some(data, 1'000'000);  // to the end
+  char byte = 0;
+  CHECK_EQUAL(0, ::read(data, &byte, 1));
+  ::close(data);
   CHECK_EQUAL(0, child.end(SIGTERM));
 }
 
