@@ -54,6 +54,7 @@ void put_wire(DiagnosticWriter& out, const drivers::Health& h, const hal::PortSt
       {"driver.stuck", h.stuck},
       {"driver.unwanted", h.unwanted},
       {"driver.packets", h.packets},
+      {"driver.lost", h.lost},
       {"driver.extra_packets", h.extra_packets},
       {"driver.faults", h.faults},
       {"driver.resets", h.resets},

@@ -58,22 +58,27 @@ class Decoded {
   void restarted() { what_ = What::restarted; }      // the device says that it has just started
   // The device reports a fault of its own: its code and what that means. It may measure on.
   void fault(const hal::Text<96>& words) { fault_ = words; }
+  // So many frames with measurements never came, as the device's own counter shows (sequence.h).
+  void lost(std::uint64_t frames) { lost_ = frames; }
 
   void clear() {
     size_ = 0;
     what_ = What::nothing;
+    lost_ = 0;
     if (!fault_.empty()) fault_.clear();
   }
   std::span<Item> items() { return std::span(items_).first(size_); }
   bool is_undecodable() const { return what_ == What::undecodable; }
   bool is_restarted() const { return what_ == What::restarted; }
   const hal::Text<96>& fault() const { return fault_; }  // empty: none
+  std::uint64_t lost() const { return lost_; }
 
  private:
   enum class What : std::uint8_t { nothing, undecodable, restarted };
   std::array<Item, kMostPackets> items_{};
   std::size_t size_ = 0;
   What what_ = What::nothing;
+  std::uint64_t lost_ = 0;
   hal::Text<96> fault_{};
 };
 

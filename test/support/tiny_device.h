@@ -1,7 +1,7 @@
 // The smallest device there can be: 0xAA, length of the payload, payload, sum of all before.
-// Payload 'm' t ...: measurements with stamps t ms. 'i' t: one of the second output. 'l' k s: a scan
-// of one beam at k, which starts a turn if s. 'a': yes. 'n': no. 'b': I have just started. 'f' c:
-// fault c. 'x': makes no sense. Anything else: silent.
+// Payload 'm' t ...: measurements with stamps t ms. 'i' t: one of the second output. 'l' k s: a
+// scan of one beam at k, which starts a turn if s. 'a': yes. 'n': no. 'b': I have just started. 'f'
+// c: fault c. 'k' n: n were lost. 'x': makes no sense. Anything else: silent.
 #pragma once
 
 #include <cstdint>
@@ -89,11 +89,13 @@ class TinyDevice {
         return sample(frame, 3, drivers::kImuOutput, out);
       case 'l':
         beam_[0] = {.angle = 1.0F * drivers::wire::u8(frame.bytes, 3), .range = 1, .intensity = 0};
-        return out.add(
-            drivers::ScanSlice{.starts_turn = drivers::wire::u8(frame.bytes, 4) != 0, .beams = beam_},
-            {.arrival = frame.last_at, .bytes = frame.bytes.size()});
+        return out.add(drivers::ScanSlice{.starts_turn = drivers::wire::u8(frame.bytes, 4) != 0,
+                                          .beams = beam_},
+                       {.arrival = frame.last_at, .bytes = frame.bytes.size()});
       case 'f':
         return out.fault(hal::Text<96>::of("code %u", unsigned{drivers::wire::u8(frame.bytes, 3)}));
+      case 'k':
+        return out.lost(drivers::wire::u8(frame.bytes, 3));
       case 'b':
         return out.restarted();
       case 'x':

@@ -244,6 +244,7 @@ TEST(Cola, LengthsThatCannotBeAreNotWaitedFor) {
   CHECK_TRUE(framing.measure(hex("02020202 0000FFF8")) == kNotAFrame);
   CHECK_TRUE(framing.measure(hex("02020202 00000006 734641")) == kNotAFrame);
   CHECK_TRUE(framing.measure(hex("02020202 00000DD8 73534E20 02")) == kNotAFrame);
+  CHECK_TRUE(framing.measure(hex("02 73534E204C4D 02")) == kNotAFrame);
 }
 
 TEST(Cola, FramesSurviveGarbageAndAnySplit) {

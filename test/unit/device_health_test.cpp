@@ -80,6 +80,14 @@ TEST(DeviceHealth, AFaultThatTheDeviceReportsIsToldWhileItStreams) {
   books_balance();
 }
 
+TEST(DeviceHealth, WhatTheDeviceCountsAsLostIsCounted) {
+  deliver(tiny({'k', 3}));
+  deliver(tiny({'m', 1}));
+  deliver(tiny({'k', 4}));
+  LONGS_EQUAL(7, health().lost);
+  books_balance();
+}
+
 TEST(DeviceHealth, AFaultIsTheCauseOfTheSilenceAfterIt) {
   deliver(tiny({'m', 1}));
   deliver(tiny({'f', 9}));

@@ -1,0 +1,28 @@
+// What a device's own counter shows to be missing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace drivers {
+
+class Sequence {
+ public:
+  // `bits`: of the counter, which wraps to 0 after its largest value; up to 64.
+  explicit Sequence(unsigned bits) : mask_(~std::uint64_t{0} >> (64 - bits)) {}
+
+  // How many are missing between the one before and this. None before the first, and none where the
+  // counter repeats or goes back: the device began anew, or one came late that was counted already.
+  std::uint64_t missing_before(std::uint64_t counter) {
+    const std::uint64_t steps = newest_ ? (counter - *newest_) & mask_ : 1;
+    newest_ = counter & mask_;
+    return steps == 0 || steps > mask_ / 2 ? 0 : steps - 1;
+  }
+  void forget() { newest_.reset(); }
+
+ private:
+  const std::uint64_t mask_;
+  std::optional<std::uint64_t> newest_{};
+};
+
+}  // namespace drivers
