@@ -13,6 +13,7 @@
 #include "test/sim/microstrain_mip.h"
 #include "test/sim/pepperl_fuchs.h"
 #include "test/sim/rplidar_model.h"
+#include "test/sim/sick_cola.h"
 #include "test/sim/sick_safety.h"
 #include "test/sim/xv11.h"
 #include "test/sim/ydlidar.h"
@@ -41,6 +42,8 @@ std::span<const ModelRow> table() {
       {"pepperl_fuchs", "Pepperl+Fuchs R2000 and R2300 lidars", true, pepperl_fuchs::options(),
        pepperl_fuchs::make},
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
+      {"sick_cola", "SICK TiM, LMS, LRS and MRS scanners", false, sick_cola::options(),
+       sick_cola::make},
       {"sick_safety", "SICK microScan3, nanoScan3 and outdoorScan3 safety scanners", true,
        sick_safety::options(), sick_safety::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
