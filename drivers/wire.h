@@ -23,6 +23,14 @@ constexpr std::uint32_t u32(Bytes b, std::size_t at) {
 constexpr std::uint64_t u64(Bytes b, std::size_t at) {
   return u32(b, at) | static_cast<std::uint64_t>(u32(b, at + 4)) << 32;
 }
+constexpr std::int16_t i16(Bytes b, std::size_t at) {
+  return static_cast<std::int16_t>(u16(b, at));
+}
+constexpr std::int32_t i32(Bytes b, std::size_t at) {
+  return static_cast<std::int32_t>(u32(b, at));
+}
+constexpr float f32(Bytes b, std::size_t at) { return std::bit_cast<float>(u32(b, at)); }
+constexpr double f64(Bytes b, std::size_t at) { return std::bit_cast<double>(u64(b, at)); }
 
 // Big-endian.
 constexpr std::uint16_t u16be(Bytes b, std::size_t at) {
@@ -33,6 +41,12 @@ constexpr std::uint32_t u32be(Bytes b, std::size_t at) {
 }
 constexpr std::uint64_t u64be(Bytes b, std::size_t at) {
   return static_cast<std::uint64_t>(u32be(b, at)) << 32 | u32be(b, at + 4);
+}
+constexpr std::int16_t i16be(Bytes b, std::size_t at) {
+  return static_cast<std::int16_t>(u16be(b, at));
+}
+constexpr std::int32_t i32be(Bytes b, std::size_t at) {
+  return static_cast<std::int32_t>(u32be(b, at));
 }
 constexpr float f32be(Bytes b, std::size_t at) { return std::bit_cast<float>(u32be(b, at)); }
 constexpr double f64be(Bytes b, std::size_t at) { return std::bit_cast<double>(u64be(b, at)); }
@@ -56,6 +70,51 @@ constexpr std::uint8_t crc8(Bytes b) {
   }();
   std::uint8_t crc = 0;
   for (const std::byte byte : b) crc = kTable[crc ^ std::to_integer<std::uint8_t>(byte)];
+  return crc;
+}
+
+constexpr unsigned sum_of(Bytes b) {
+  unsigned sum = 0;
+  for (const std::byte byte : b) sum += std::to_integer<unsigned>(byte);
+  return sum;
+}
+
+// CRC-16 with the polynomial of the CCITT, 0x1021, MSB first, without final xor; start 0: XMODEM,
+// 0xFFFF: CCITT-FALSE.
+constexpr std::uint16_t crc16(Bytes b, std::uint16_t start = 0) {
+  constexpr auto kTable = [] {
+    std::array<std::uint16_t, 256> table{};
+    for (unsigned i = 0; i < 256; ++i) {
+      unsigned crc = i << 8;
+      for (int bit = 0; bit < 8; ++bit) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+      table[i] = static_cast<std::uint16_t>(crc);
+    }
+    return table;
+  }();
+  std::uint16_t crc = start;
+  for (const std::byte byte : b) {
+    crc = static_cast<std::uint16_t>((crc << 8) ^
+                                     kTable[(crc >> 8) ^ std::to_integer<unsigned>(byte)]);
+  }
+  return crc;
+}
+
+// The same polynomial, LSB first, start value 0 (KERMIT).
+constexpr std::uint16_t crc16_reflected(Bytes b) {
+  constexpr auto kTable = [] {
+    std::array<std::uint16_t, 256> table{};
+    for (unsigned i = 0; i < 256; ++i) {
+      unsigned crc = i;
+      for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? (crc >> 1) ^ 0x8408 : crc >> 1;
+      table[i] = static_cast<std::uint16_t>(crc);
+    }
+    return table;
+  }();
+  std::uint16_t crc = 0;
+  for (const std::byte byte : b) {
+    crc = static_cast<std::uint16_t>((crc >> 8) ^
+                                     kTable[(crc ^ std::to_integer<unsigned>(byte)) & 0xFF]);
+  }
   return crc;
 }
 

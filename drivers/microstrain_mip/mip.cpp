@@ -1,14 +1,15 @@
 #include "drivers/microstrain_mip/mip.h"
 
 #include <cmath>
-#include <numbers>
+
+#include "drivers/inertial.h"
 
 namespace drivers::mip {
 namespace {
 
-using Vector = ImuSample::Vector;
+using inertial::kGravity;
+using inertial::Vector;
 
-constexpr double kGravity = 9.80665;
 constexpr unsigned kAnswer = 0xF1;
 constexpr std::int64_t kLargestStamp = std::int64_t{1} << 60;  // 36 years
 
@@ -18,32 +19,17 @@ std::uint16_t sums(Bytes b) {
   return static_cast<std::uint16_t>((first & 0xFF) << 8 | (second & 0xFF));
 }
 
-bool take(std::optional<double>& into, double value) {
-  into = value;
-  return std::isfinite(value);
-}
-
-// The device is forward-right-down.
 bool take(std::optional<Vector>& into, Bytes b, double unit) {
-  into = Vector{wire::f32be(b, 0) * unit, -wire::f32be(b, 4) * unit, -wire::f32be(b, 8) * unit};
-  return std::ranges::all_of(*into, [](double x) { return std::isfinite(x); });
-}
-
-// A sensor that has not measured yet sends zeros; gravity makes them impossible later.
-bool take_accel(ImuSample& sample, Bytes b, double unit) {
-  return take(sample.accel, b, unit) && *sample.accel != Vector{};
-}
-
-// From forward-right-down in north-east-down to forward-left-up in east-north-up.
-bool take_attitude(Measurement& m, Bytes b) {
-  const double w = wire::f32be(b, 0), x = wire::f32be(b, 4), y = wire::f32be(b, 8),
-               z = wire::f32be(b, 12);
-  const double norm = w * w + x * x + y * y + z * z;
-  if (!std::isfinite(norm)) return false;
-  if (norm < 0.9 || norm > 1.1) return true;  // not a rotation: no attitude yet
-  const double s = std::copysign(std::numbers::sqrt2 / 2, w + z);  // w of the result is positive
-  m.sample.orientation = {s * (x + y), s * (x - y), s * (w - z), s * (w + z)};
+  into = inertial::from_frd(
+      {wire::f32be(b, 0) * unit, wire::f32be(b, 4) * unit, wire::f32be(b, 8) * unit});
   return true;
+}
+
+bool take_attitude(Measurement& m, Bytes b) {
+  const inertial::Quaternion q{wire::f32be(b, 0), wire::f32be(b, 4), wire::f32be(b, 8),
+                               wire::f32be(b, 12)};
+  m.sample.orientation = inertial::from_ned_frd(q);
+  return std::isfinite(q.w + q.x + q.y + q.z);
 }
 
 bool take_reference(Measurement& m, Bytes b) {
@@ -73,7 +59,7 @@ struct Reading {
 // is left out: gravity has been removed from it.
 constexpr std::array kReadings{
     Reading{kSensorSet, kAccel, 12,
-            [](auto& m, Bytes b) { return take_accel(m.sample, b, kGravity); }},
+            [](auto& m, Bytes b) { return take(m.sample.accel, b, kGravity); }},
     Reading{kSensorSet, kGyro, 12, [](auto& m, Bytes b) { return take(m.sample.gyro, b, 1); }},
     Reading{kSensorSet, 0x06, 12, [](auto& m, Bytes b) { return take(m.sample.mag, b, 1e-4); }},
     Reading{kSensorSet, kDeltaAngle, 12,
@@ -83,12 +69,12 @@ constexpr std::array kReadings{
     Reading{kSensorSet, kAttitude, 16, take_attitude},
     Reading{kSensorSet, kGpsTime, 12, take_week_time},
     Reading{kSensorSet, 0x14, 12,
-            [](auto& m, Bytes b) { return take(m.sample.temperature, wire::f32be(b, 8)); }},
+            [](auto& m, Bytes b) { return m.sample.temperature = wire::f32be(b, 8), true; }},
     Reading{kSensorSet, 0x17, 4,
-            [](auto& m, Bytes b) { return take(m.sample.pressure, wire::f32be(b, 0) * 100.0); }},
+            [](auto& m, Bytes b) { return m.sample.pressure = wire::f32be(b, 0) * 100.0, true; }},
     Reading{kFilterSet, 0x03, 18, take_attitude},
     Reading{kFilterSet, 0x0E, 14, [](auto& m, Bytes b) { return take(m.sample.gyro, b, 1); }},
-    Reading{kFilterSet, 0x1C, 14, [](auto& m, Bytes b) { return take_accel(m.sample, b, 1); }},
+    Reading{kFilterSet, 0x1C, 14, [](auto& m, Bytes b) { return take(m.sample.accel, b, 1); }},
     Reading{0, kWeekTime, 12, take_flagged_time},
     Reading{0, kReference, 8, take_reference},
 };
@@ -156,7 +142,7 @@ std::optional<Measurement> measured(Bytes packet) {
   const bool sensible = each_field(packet, [&](unsigned descriptor, Bytes data) {
     return (set != kSensorSet && set != kFilterSet) || read(set, descriptor, data, m);
   });
-  return sensible ? std::optional(m) : std::nullopt;
+  return sensible && inertial::is_sensible(m.sample, {}) ? std::optional(m) : std::nullopt;
 }
 
 }  // namespace drivers::mip

@@ -27,7 +27,7 @@ constexpr OptionRow kOptions[] = {
     choice("model", "7series", "7series|gx5", "7-series (D5 stamps) or GX5 (legacy commands, 12)"),
     choice("baud", "115200", "115200|230400|460800|921600|usb", "line rate; usb = not paced"),
     choice("streaming", "off", "on|off", "accel, gyro, quaternion flow from power-up at --rate"),
-    choice("motion", "on", "on|off", "a slow known swing, or at rest, level"),
+    kMotionOption,
 };
 
 class Model final : public DeviceModel {
@@ -35,7 +35,7 @@ class Model final : public DeviceModel {
   Model(const ModelInputs& inputs, Generation generation, mip::Memory factory, mip::Memory saved)
       : clock_(inputs.clock),
         generation_(generation),
-        is_moving_(inputs.settings.on("motion")),
+        motion_(motion_kind(inputs.settings)),
         is_usb_(inputs.settings.word("baud") == "usb"),
         dialogue_(generation, std::move(factory), std::move(saved)) {}
 
@@ -142,7 +142,7 @@ class Model final : public DeviceModel {
     if (!sensor && !filter) return;
     mip::Sample sample;
     const double seconds = hal::to_seconds(at - origin_);
-    sample.motion = mip::motion_at(seconds, is_moving_);
+    sample.motion = motion_at(seconds, motion_);
     sample.device_ns = clock_.stamp(at);
     sample.ticks = tick_;
     sample.generation = generation_;
@@ -159,7 +159,7 @@ class Model final : public DeviceModel {
       const std::uint64_t ticks = std::uint64_t{stream.every} * item.decimation;
       sample.delta_ns = static_cast<std::int64_t>(ticks) * (1'000'000'000 / mip::kSensorBaseHz);
       const double delta_s = static_cast<double>(sample.delta_ns) * 1e-9;
-      const mip::Vector3 middle = mip::motion_at(seconds - delta_s / 2.0, is_moving_).gyro;
+      const Vector3 middle = motion_at(seconds - delta_s / 2.0, motion_).gyro;
       sample.delta_angle = {middle[0] * delta_s, middle[1] * delta_s, middle[2] * delta_s};
       fields.push_back(mip::make_field(stream.set, item.descriptor, sample));
     }
@@ -168,7 +168,7 @@ class Model final : public DeviceModel {
 
   DeviceClock& clock_;
   Generation generation_;
-  bool is_moving_;
+  MotionKind motion_;
   bool is_usb_;
   mip::Dialogue dialogue_;
   mip::Parser parser_;

@@ -9,11 +9,9 @@
 namespace sim::mip {
 namespace {
 
-constexpr double kGravity = 9.80665;  // m/s^2; the unit "g" of the sensor set
-constexpr double kRollSwing = 0.04, kPitchSwing = 0.03, kYawSwing = 0.5;  // rad
-constexpr double kRollHz = 0.31, kPitchHz = 0.23, kYawHz = 0.2;
-constexpr Vector3 kFieldEnu = {0.0, 0.21, -0.43};  // gauss
-constexpr double kWeek = 604'800.0;                // s
+constexpr double kGravity = kStandardGravity;  // the unit "g" of the sensor set
+constexpr double kGauss = 1e-4;                // T
+constexpr double kWeek = 604'800.0;            // s
 constexpr unsigned kGpsWeek = 2300;
 
 constexpr std::uint8_t kSensorSeries7[] = {0x04, 0x05, 0x06, 0x07, 0x08, 0x0A, 0x0C, 0x10, 0x11,
@@ -24,40 +22,12 @@ constexpr std::uint8_t kFilterSeries7[] = {0x03, 0x05, 0x06, 0x0A, 0x0D, 0x0E, 0
                                            0x13, 0x1C, 0xD1, 0xD3, 0xD4, 0xD5, 0xD6};
 constexpr std::uint8_t kFilterGx5[] = {0x03, 0x05, 0x06, 0x0A, 0x0D, 0x0E, 0x10, 0x13, 0x1C};
 
-double swing(double size, double hz, double t) { return size * std::sin(kTurn * hz * t); }
-double swing_rate(double size, double hz, double t) {
-  return size * kTurn * hz * std::cos(kTurn * hz * t);
-}
-
-Quaternion product(const Quaternion& a, const Quaternion& b) {
-  return {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
-          a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-          a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
-          a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
-}
-
-// World to body: q* v q.
-Vector3 into_body(const Quaternion& q, const Vector3& v) {
-  const Quaternion back = {q[0], -q[1], -q[2], -q[3]};
-  const Quaternion r = product(product(back, {0.0, v[0], v[1], v[2]}), q);
-  return {r[1], r[2], r[3]};
-}
-
 void put_frd(Field& field, const Vector3& flu, double scale) {
-  put_be_f32(field.data, flu[0] * scale);
-  put_be_f32(field.data, -flu[1] * scale);
-  put_be_f32(field.data, -flu[2] * scale);
+  for (const double v : flu_to_frd(flu)) put_be_f32(field.data, v * scale);
 }
 
-// imu-conventions.md formula A is its own inverse.
 void put_ned_quaternion(Field& field, const Quaternion& enu) {
-  const double s = std::sqrt(0.5);
-  const double w = s * (enu[0] + enu[3]);
-  const double sign = w < 0.0 ? -1.0 : 1.0;
-  put_be_f32(field.data, sign * w);
-  put_be_f32(field.data, sign * s * (enu[1] + enu[2]));
-  put_be_f32(field.data, sign * s * (enu[1] - enu[2]));
-  put_be_f32(field.data, sign * s * (enu[0] - enu[3]));
+  for (const double v : to_ned_frd(enu)) put_be_f32(field.data, v);
 }
 
 void put_ned_euler(Field& field, const Motion& motion) {
@@ -102,7 +72,7 @@ void put_sensor(Field& field, const Sample& sample) {
       return put_frd(field, motion.gyro, 1.0);
     case 0x06:
     case 0x10:
-      return put_frd(field, into_body(motion.orientation, kFieldEnu), 1.0);
+      return put_frd(field, motion.mag, 1.0 / kGauss);
     case 0x07:
       return put_frd(field, sample.delta_angle, 1.0);
     case 0x08:
@@ -158,27 +128,6 @@ void put_filter(Field& field, const Sample& sample) {
 }
 
 }  // namespace
-
-Motion motion_at(double t, bool moving) {
-  Motion m;
-  if (!moving) return m.accel = {0.0, 0.0, kGravity}, m;
-  m.roll = swing(kRollSwing, kRollHz, t);
-  m.pitch = swing(kPitchSwing, kPitchHz, t);
-  m.yaw = swing(kYawSwing, kYawHz, t);
-  const double roll_rate = swing_rate(kRollSwing, kRollHz, t);
-  const double pitch_rate = swing_rate(kPitchSwing, kPitchHz, t);
-  const double yaw_rate = swing_rate(kYawSwing, kYawHz, t);
-  const double sr = std::sin(m.roll), cr = std::cos(m.roll);
-  const double sp = std::sin(m.pitch), cp = std::cos(m.pitch);
-  m.gyro = {roll_rate - yaw_rate * sp, pitch_rate * cr + yaw_rate * cp * sr,
-            -pitch_rate * sr + yaw_rate * cp * cr};
-  m.accel = {-kGravity * sp, kGravity * sr * cp, kGravity * cr * cp};
-  const Quaternion about_z = {std::cos(m.yaw / 2), 0.0, 0.0, std::sin(m.yaw / 2)};
-  const Quaternion about_y = {std::cos(m.pitch / 2), 0.0, std::sin(m.pitch / 2), 0.0};
-  const Quaternion about_x = {std::cos(m.roll / 2), std::sin(m.roll / 2), 0.0, 0.0};
-  m.orientation = product(product(about_z, about_y), about_x);
-  return m;
-}
 
 std::span<const std::uint8_t> descriptors(Generation generation, unsigned set) {
   const bool series7 = generation == Generation::series7;

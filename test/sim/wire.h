@@ -26,6 +26,12 @@ inline void put_be_f32(ByteVector& to, double value) {
 inline void put_be_f64(ByteVector& to, double value) {
   put_be(to, std::bit_cast<std::uint64_t>(value), 8);
 }
+inline void put_le_f32(ByteVector& to, double value) {
+  put_le(to, std::bit_cast<std::uint32_t>(static_cast<float>(value)), 4);
+}
+inline void put_le_f64(ByteVector& to, double value) {
+  put_le(to, std::bit_cast<std::uint64_t>(value), 8);
+}
 inline void put_text(ByteVector& to, std::string_view text) {
   for (const char c : text) put8(to, static_cast<unsigned char>(c));
 }

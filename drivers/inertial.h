@@ -1,0 +1,52 @@
+// What the drivers of inertial sensors share: the conversions of their frames to body
+// forward-left-up and world east-north-up (REP 103), and what cannot be a measurement.
+//
+// A driver converts each vector and each attitude by the one pair of functions of its family, and
+// nowhere else. Where the sensor is mounted is the configuration's affair.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "drivers/packet.h"
+
+namespace drivers::inertial {
+
+using Vector = ImuSample::Vector;
+using Orientation = std::array<double, 4>;  // x y z w, as in ImuSample
+
+inline constexpr double kGravity = 9.80665;  // m/s^2, the standard's; for what is told in g
+inline constexpr double kRadPerDeg = 3.14159265358979323846 / 180;
+
+// In the order that most families send it; turns vectors of the body into vectors of the world.
+struct Quaternion {
+  double w, x, y, z;
+};
+
+// Body axes to forward-left-up.
+constexpr Vector from_frd(const Vector& v) { return {v[0], -v[1], -v[2]}; }  // forward-right-down
+constexpr Vector from_rfu(const Vector& v) { return {v[1], -v[0], v[2]}; }   // right-forward-up
+
+// Attitudes to that of forward-left-up in east-north-up, w >= 0. Empty: not a rotation, as before
+// the filter of a device has settled.
+std::optional<Orientation> from_ned_frd(const Quaternion&);  // north-east-down, forward-right-down
+std::optional<Orientation> from_enu_rfu(const Quaternion&);  // east-north-up, right-forward-up
+std::optional<Orientation> from_nwu_flu(const Quaternion&);  // north-west-up, forward-left-up
+std::optional<Orientation> from_enu_flu(const Quaternion&);  // already that
+
+// Of an attitude that is sent as angles: first yaw about z, then pitch about y, then roll about x,
+// each about the axis as the one before turned it; rad, in the family's own frames.
+Quaternion from_euler(double roll, double pitch, double yaw);
+
+// What a sensor can measure on any of its axes, by its data sheet.
+struct Limits {
+  double accel = 2000;  // m/s^2
+  double gyro = 200;    // rad/s
+};
+
+// False: something is not a number, the acceleration is zero on all axes (a sensor that has not
+// measured yet; gravity makes it impossible later), or beyond the limits by more than rounding.
+// The driver calls the frame undecodable.
+bool is_sensible(const ImuSample&, const Limits&);
+
+}  // namespace drivers::inertial
