@@ -11,9 +11,7 @@ namespace {
 constexpr std::string_view kVersion = "HTTP/1.", kLength = "content-length:";
 constexpr std::string_view kEnd = "\r\n\r\n";
 
-std::string_view text_of(Bytes b) {
-  return {reinterpret_cast<const char*>(b.data()), b.size()};
-}
+std::string_view text_of(Bytes b) { return {reinterpret_cast<const char*>(b.data()), b.size()}; }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
@@ -36,8 +34,7 @@ Length content_length(std::string_view head) {
     if (!begins_as(line, kLength)) continue;
     line.remove_prefix(kLength.size());
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    const auto [end, error] =
-        std::from_chars(line.data(), line.data() + line.size(), length.value);
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), length.value);
     length.is_told = true;
     length.is_sane = error == std::errc{} && end != line.data();
     return length;

@@ -1,5 +1,5 @@
-// The replies of devices that are commanded by HTTP: their length, status and body. RFC 9112, as far
-// as an answer to a request of HTTP/1.0 needs it.
+// The replies of devices that are commanded by HTTP: their length, status and body. RFC 9112, as
+// far as an answer to a request of HTTP/1.0 needs it.
 //
 // Ask with HTTP/1.0: then no body comes in chunks and no Host is wanted.
 #pragma once

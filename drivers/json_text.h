@@ -7,8 +7,8 @@
 
 namespace drivers {
 
-// Behind the end of the object that `text` begins with, white space before it included; 0: it is not
-// whole, none, or nested deeper than 32.
+// Behind the end of the object that `text` begins with, white space before it included; 0: it is
+// not whole, none, or nested deeper than 32.
 std::size_t json_end(std::string_view text);
 
 // An object as text; outlived by what it was made from. Where it is no JSON, fields may be missing
