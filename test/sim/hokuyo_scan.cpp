@@ -37,6 +37,11 @@ std::string measure(const Model& model, const Wanted& wanted, const Turn& turn,
     const auto mm = static_cast<std::uint32_t>(std::lround(range * 1000.0));
     data += encode(range > 0.0 ? mm : error, wanted.chars);
     if (wanted.intensity) data += encode(range > 0.0 ? 12000 - mm : 0, 3);
+    for (int k = 1; wanted.echoes && range > 0.0 && k <= further_returns(step); ++k) {
+      const auto behind = static_cast<std::uint32_t>(std::lround((range + k * kGlass) * 1000.0));
+      data += '&' + encode(behind, wanted.chars);
+      if (wanted.intensity) data += encode((12000 - mm) >> k, 3);
+    }
     beams.push_back({turn.at(model, step), angle_of(model, step), range});
   }
   return data;

@@ -17,7 +17,13 @@ struct Wanted {
   int cluster = 1;         // steps to a value
   int chars = 3;           // of a distance
   bool intensity = false;
+  bool echoes = false;  // further returns, too
 };
+
+// The room has glass walls: of three steps one tells one return, one two, one three, each half a
+// metre behind the one before.
+constexpr int further_returns(int step) { return step % 3; }
+constexpr double kGlass = 0.5;  // m
 
 // `first` is the instant of the model's first step, `step_ns` the time from one step to the next.
 struct Turn {

@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "test/sim/hokuyo_line.h"
 #include "test/sim/hokuyo_replies.h"
 #include "test/sim/hokuyo_requests.h"
+#include "test/sim/hokuyo_rotor.h"
 #include "test/sim/hokuyo_scan.h"
 #include "test/sim/scip_text.h"
 #include "test/sim/wire.h"
@@ -14,8 +16,6 @@
 namespace sim::hokuyo_scip {
 namespace {
 
-constexpr unsigned kBootBaud = 19200;
-constexpr int kBauds[] = {19200, 38400, 57600, 115200, 250000, 500000, 750000};
 constexpr std::size_t kLongestLine = 128;
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kClockModulus = 1 << 24;  // ms
@@ -47,24 +47,20 @@ class Hokuyo final : public DeviceModel {
       : model_(model),
         clock_(in.clock),
         settings_(in.settings),
-        rated_rpm_(in.rate_hz > 0.0 ? static_cast<int>(std::lround(60.0 * in.rate_hz))
-                                    : model.rpm) {
-    const std::string& port = settings_.word("port");
-    serial_ = port == "serial" || (port == "auto" && model.serial_line);
-  }
+        rotor_(model, in.clock,
+               in.rate_hz > 0.0 ? static_cast<int>(std::lround(60.0 * in.rate_hz)) : model.rpm) {}
 
   void power_up(hal::Time now, Output&) override {
     typed_.clear();
     after_cr_ = false;
     const std::string& scip = settings_.word("scip");
     scip1_ = scip == "1" || (scip == "auto" && model_.starts_in_scip1);
-    adjust_ = false;
-    baud_ = serial_ ? kBootBaud : 0;
-    baud_at_ = kNever;
-    line_free_ = now;
-    rpm_ = rated_rpm_;
-    turn_first_ = now;
-    part_ns_ = 0.0;
+    const std::string& port = settings_.word("port");
+    const bool serial = port == "serial" || (port == "auto" && model_.port == Port::rs232);
+    line_.power_up(serial ? kBootBaud : 0, now);
+    rotor_.power_up(now);
+    asleep_ = false;
+    reboot_asked_ = kNever;
     laser_off();
     const std::string found = powered_before_ ? "idle" : settings_.word("found");
     powered_before_ = true;
@@ -94,15 +90,12 @@ class Hokuyo final : public DeviceModel {
   }
 
   hal::Time advance(hal::Time now, Output& out) override {
-    while (laser_ && turn_end() <= now) complete_turn(out);
-    if (baud_at_ <= now) {
-      baud_ = next_baud_;
-      baud_at_ = kNever;
-    }
-    return std::min(laser_ ? turn_end() : kNever, baud_at_);
+    while (laser_ && rotor_.end() <= now) complete_turn(out);
+    line_.advance(now);
+    return std::min(laser_ ? rotor_.end() : kNever, line_.at);
   }
 
-  unsigned baud() const override { return baud_; }
+  unsigned baud() const override { return line_.baud; }
   hal::Duration clock_period() const override {
     return hal::Duration(kClockModulus * kMillisecond);
   }
@@ -116,28 +109,14 @@ class Hokuyo final : public DeviceModel {
   }
 
  private:
-  // A reply waits until the line has carried what was said before.
-  void say(const std::string& text, hal::Time now, Output& out) {
-    const hal::Time at = serial_ ? std::max(now, line_free_) : now;
+  void say(const std::string& text, hal::Time now, Output& out, const Way& way = {}) {
     ByteVector bytes;
     put_text(bytes, text);
-    if (serial_)
-      line_free_ = at + hal::Duration(static_cast<std::int64_t>(bytes.size()) * 10'000'000'000 /
-                                      static_cast<std::int64_t>(baud_));
-    out.send(at, std::move(bytes));
+    const hal::Time at = line_.carry(bytes.size(), now);
+    out.send(at, std::move(bytes), way);
   }
   void status(const Request& request, const std::string& code, hal::Time now, Output& out) {
     say(request.echo() + '\n' + line(code) + '\n', now, out);
-  }
-
-  double period_ns() const { return clock_.true_ns(6e10 / rpm_); }
-  Turn turn() const { return {turn_first_, period_ns() / model_.steps_per_turn}; }
-  hal::Time turn_end() const { return turn().at(model_, model_.highest); }
-  void next_turn(double turns = 1.0) {
-    const double exact = turns * period_ns() + part_ns_;
-    const auto whole = static_cast<std::int64_t>(exact);
-    part_ns_ = exact - static_cast<double>(whole);
-    turn_first_ += hal::Duration(whole);
   }
 
   bool laser_is_bad() const { return settings_.word("laser") == "bad"; }
@@ -145,8 +124,8 @@ class Hokuyo final : public DeviceModel {
     if (laser_) return;
     laser_ = true;
     latest_.reset();
-    const auto behind = static_cast<double>((now - turn_first_).count());
-    if (behind > 0.0) next_turn(std::ceil(behind / period_ns()));
+    asleep_ = false;
+    rotor_.catch_up(now);
   }
   void laser_off() {
     laser_ = false;
@@ -175,9 +154,11 @@ class Hokuyo final : public DeviceModel {
     const std::string& symbol = request.symbol;
     if (symbol == "VV")
       return inform(request, version_lines(model_, settings_.word("vv")), now, out);
-    if (symbol == "PP") return inform(request, parameter_lines(model_, rated_rpm_), now, out);
+    if (symbol == "PP")
+      return inform(request, parameter_lines(model_, rotor_.rated_rpm()), now, out);
     if (symbol == "II") return inform(request, state_lines(model_, state(now)), now, out);
-    if (symbol == "SS") return status(request, set_baud(request.parameters), now, out), take_baud();
+    if (symbol == "%S") return obey_percent(request, now, out);
+    if (symbol == "SS") return set_baud(request, now, out);
     if (symbol == "CR") return status(request, set_motor(request.parameters), now, out);
     if (symbol == "BM") {
       const bool bad = laser_is_bad();
@@ -187,13 +168,15 @@ class Hokuyo final : public DeviceModel {
     }
     if (symbol == "QT") {
       laser_off();
+      asleep_ = false;
       return status(request, kDone, now, out);
     }
     if (symbol == "RS" || symbol == "RT") return reset(request, now, out);
+    if (symbol == "RB") return reboot(request, now, out);
     Measuring measuring;
     const std::string fault = understand(model_, request, measuring);
     if (!fault.empty()) return status(request, fault, now, out);
-    if (symbol[0] == 'G') return measure_once(measuring, now, out);
+    if (symbol[0] == 'G' || symbol[0] == 'H') return measure_once(measuring, now, out);
     if (laser_is_bad()) return status(request, "50", now, out);
     status(request, kDone, now, out);
     laser_on(now);
@@ -222,35 +205,54 @@ class Hokuyo final : public DeviceModel {
     return encode(static_cast<std::uint32_t>(ms % kClockModulus), 4);
   }
 
-  std::string set_baud(const std::string& parameters) {
-    const auto wanted = decimal(parameters, 0, 6);
-    if (!wanted) return "01";
-    if (std::find(std::begin(kBauds), std::end(kBauds), *wanted) == std::end(kBauds)) return "02";
-    if (!serial_) return "04";
-    if (static_cast<unsigned>(*wanted) == baud_) return "03";
-    next_baud_ = static_cast<unsigned>(*wanted);
-    return kDone;
-  }
-  // The new rate holds when the reply has left at the old one.
-  void take_baud() {
-    if (next_baud_ != 0 && next_baud_ != baud_) baud_at_ = line_free_;
+  void set_baud(const Request& request, hal::Time now, Output& out) {
+    const auto wanted = decimal(request.parameters, 0, 6);
+    const auto answer = [&] {
+      if (!wanted) return "01";
+      if (std::ranges::find(kBauds, *wanted) == std::end(kBauds)) return "02";
+      if (model_.port == Port::ethernet) return "0F";
+      if (!line_.is_serial()) return "04";
+      return static_cast<unsigned>(*wanted) == line_.baud ? "03" : "00";
+    };
+    const std::string code = answer();
+    status(request, code, now, out);
+    if (code == kDone) line_.change(static_cast<unsigned>(*wanted));
   }
 
   std::string set_motor(const std::string& parameters) {
     const auto slower = decimal(parameters, 0, 2);
     if (!slower || (*slower > 10 && *slower != 99)) return "01";
-    rpm_ = *slower == 99 ? rated_rpm_ : rated_rpm_ * (100 - *slower) / 100;
+    rotor_.slow_down(*slower == 99 ? 0 : *slower);
     return kDone;
+  }
+
+  // %ST tells its state, %SL puts it to sleep: the motor stops until QT or until the laser is lit.
+  void obey_percent(const Request& request, hal::Time now, Output& out) {
+    if (request.parameters == "T") {
+      const char* const code = asleep_ ? "005" : (stream_ ? "004" : "000");
+      return inform(request, line(code), now, out);
+    }
+    laser_off();
+    asleep_ = true;
+    status(request, kDone, now, out);
   }
 
   void reset(const Request& request, hal::Time now, Output& out) {
     laser_off();
     status(request, kDone, now, out);
-    rpm_ = rated_rpm_;
+    rotor_.slow_down(0);
     clock_.restart(now);
-    if (!serial_) return;
-    next_baud_ = kBootBaud;
-    take_baud();
+    line_.change(kBootBaud);
+  }
+
+  // The second within a second starts it anew, and its connection is lost.
+  void reboot(const Request& request, hal::Time now, Output& out) {
+    const bool first = reboot_asked_ == kNever || now - reboot_asked_ > std::chrono::seconds(1);
+    reboot_asked_ = first ? now : kNever;
+    if (first) return status(request, "01", now, out);
+    say(request.echo() + '\n' + line(kDone) + '\n', now, out, {.hangs_up = true});
+    clock_.restart(now);
+    power_up(now, out);
   }
 
   void inform(const Request& request, const std::string& lines, hal::Time now, Output& out) {
@@ -258,8 +260,8 @@ class Hokuyo final : public DeviceModel {
   }
   State state(hal::Time now) {
     const std::int64_t ms = clock_.stamp(now) / kMillisecond % kClockModulus;
-    return {laser_, stream_.has_value(),           !laser_is_bad(), rpm_,
-            baud_,  static_cast<std::uint32_t>(ms)};
+    return {laser_,       stream_.has_value(), !laser_is_bad(),
+            rotor_.rpm(), line_.baud,          static_cast<std::uint32_t>(ms)};
   }
 
   // The last whole turn with the laser on, or the first when there is none yet.
@@ -283,16 +285,16 @@ class Hokuyo final : public DeviceModel {
   }
 
   void complete_turn(Output& out) {
-    const hal::Time now = turn_end();
-    const Turn done = turn();
+    const hal::Time now = rotor_.end();
+    const Turn done = rotor_.turn();
     latest_ = done;
-    next_turn();
+    rotor_.next();
     if (waiting_) {
       say_scan(*waiting_, done, kDone, now, out);
       waiting_.reset();
     }
     if (!stream_ || done.first < stream_->since) return;
-    if (serial_ && line_free_ > now) return;  // a scan that finds the line busy is left out
+    if (line_.is_busy(now)) return;  // a scan that finds the line busy is left out
     if (stream_->wait > 0) {
       --stream_->wait;
       return;
@@ -316,19 +318,14 @@ class Hokuyo final : public DeviceModel {
   const Model& model_;
   DeviceClock& clock_;
   const Settings settings_;
-  const int rated_rpm_;
-  bool serial_ = false;
+  Rotor rotor_;
+  Line line_;
 
   bool powered_before_ = false;
   std::string typed_;
   bool after_cr_ = false;
-  bool scip1_ = false, adjust_ = false, laser_ = false;
-  unsigned baud_ = 0, next_baud_ = 0;
-  hal::Time baud_at_ = kNever;
-  hal::Time line_free_{};
-  int rpm_ = 0;
-  hal::Time turn_first_{};  // of the turn in the making
-  double part_ns_ = 0.0;    // of a nanosecond, by which the next turn is later
+  bool scip1_ = false, adjust_ = false, laser_ = false, asleep_ = false;
+  hal::Time reboot_asked_ = kNever;
   std::optional<Turn> latest_;
   std::optional<Stream> stream_;
   std::optional<Measuring> waiting_;  // for the first whole turn

@@ -1,4 +1,4 @@
-// Hokuyo lidars on a serial line or USB, in the language SCIP 2.
+// Hokuyo lidars on a serial line, USB or Ethernet, in the language SCIP 2.
 #pragma once
 
 #include "test/sim/models.h"

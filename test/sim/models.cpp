@@ -31,7 +31,7 @@ std::span<const ModelRow> table() {
        delta2::make},
       {"hlds_lds01", "Hitachi-LG HLS-LFCD2 (LDS-01) lidar", false, hlds_lds01::options(),
        hlds_lds01::make},
-      {"hokuyo_scip", "Hokuyo URG, UBG and UTM lidars", false, hokuyo_scip::options(),
+      {"hokuyo_scip", "Hokuyo URG, UBG, UTM and UST lidars", false, hokuyo_scip::options(),
        hokuyo_scip::make},
       {"ldrobot", "LDROBOT LD06, LD19, STL and LD14 lidars", false, ldrobot::options(),
        ldrobot::make},

@@ -49,7 +49,7 @@ std::string data_lines(std::string_view data) {
 }
 
 void scramble(std::string& reply, Random& random) {
-  if (reply.size() < 2 || (reply[0] != 'M' && reply[0] != 'G')) return;
+  if (reply.size() < 2 || (std::string_view("MGNH").find(reply[0]) == std::string_view::npos)) return;
   std::size_t row = 0, begin = 0;
   for (std::size_t end = reply.find('\n'); end != std::string::npos;
        begin = end + 1, end = reply.find('\n', begin), ++row) {
