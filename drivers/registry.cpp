@@ -84,8 +84,9 @@ std::span<const Row> all() {
           .likeness = likeness<HldsLds01>},
       Row{.name = "hokuyo_scip",
           .kind = Kind::lidar,
-          .models =
-              "Hokuyo URG-04LX, URG-04LX-UG01, UBG-04LX, UTM-30LX and others that speak SCIP 2",
+          .models = "Hokuyo URG-04LX, URG-04LX-UG01, UBG-04LX, UTM-30LX, UTM-30LX-EW, UST-10LX, "
+                    "UST-20LX and "
+                    "others that speak SCIP 2",
           .default_baud = 115200,
           .stamp_of = StampOf::first_beam,
           .speaks = true,

@@ -71,6 +71,11 @@ Stream mip_stream() {
   return stream;
 }
 
+// A UTM-30LX, found streaming.
+Stream hokuyo_stream() {
+  return played("hokuyo_scip", {{"model", "UTM-30LX"}, {"found", "streaming"}});
+}
+
 // An X4: packets of 40 samples with their angles to be corrected.
 Stream ydlidar_stream() {
   Stream stream;
@@ -115,6 +120,7 @@ void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_coin_d4(benchmark::State& state) { decode(state, "coin_d4", coin_d4_stream); }
 void decode_ydlidar(benchmark::State& state) { decode(state, "ydlidar", ydlidar_stream); }
+void decode_hokuyo(benchmark::State& state) { decode(state, "hokuyo_scip", hokuyo_stream); }
 void decode_delta2(benchmark::State& state) { decode(state, "delta2", delta2_stream); }
 void decode_xv11(benchmark::State& state) { decode(state, "xv11", xv11_stream); }
 void decode_hlds(benchmark::State& state) { decode(state, "hlds_lds01", hlds_lds01_stream); }
@@ -131,6 +137,7 @@ BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");
+BENCHMARK(decode_hokuyo)->Name("decode/hokuyo_scip");
 BENCHMARK(decode_delta2)->Name("decode/delta2");
 BENCHMARK(decode_xv11)->Name("decode/xv11");
 BENCHMARK(decode_hlds)->Name("decode/hlds_lds01");

@@ -272,11 +272,23 @@ TEST(HokuyoScipDialogue, SkippedScansAndGroupsAreAskedFor) {
   asked("MS0044072503200");
 }
 
-TEST(HokuyoScipDialogue, TheLaserIsTurnedOffAtTheEnd) {
+TEST(HokuyoScipDialogue, LaserAndMotorAreTurnedOffAtTheEnd) {
   start();
   stream();
   driver->stop(clock.now());
   answer("QT", kQuiet);
+  CHECK_FALSE(driver->stopped());
+  answer("%SL", "%SL\n00P\n\n");
+  CHECK_TRUE(driver->stopped());
+  books_balance();
+}
+
+TEST(HokuyoScipDialogue, AMotorThatCannotBeStoppedHoldsNothingUp) {
+  start();
+  stream();
+  driver->stop(clock.now());
+  answer("QT", kQuiet);
+  answer("%SL", "%SL\n0Ee\n\n");
   CHECK_TRUE(driver->stopped());
   books_balance();
 }
