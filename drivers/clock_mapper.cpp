@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "drivers/rounding.h"
+
 namespace drivers {
 namespace {
 
@@ -33,8 +35,18 @@ std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Tim
     ++health_.stale;
     return std::nullopt;
   }
-  if (stays_behind(pair_at(smooth(*device), arrival), arrival)) begin(*device, arrival);
-  smoothed_ = smooth(*device);
+  std::int64_t smoothed = smooth(*device);
+  Pair pair = pair_at(smoothed, arrival);
+  double late = above(pair);
+  const auto move_to = [&](std::int64_t device_ns) {
+    smoothed = device_ns;
+    pair = pair_at(smoothed, arrival);
+    late = above(pair);
+  };
+  if (stays_behind(pair, late, arrival)) {
+    begin(*device, arrival);
+    move_to(smooth(*device));
+  }
   last_step_ = *device - unwrapped_;
   const bool in_a_burst = (arrival - last_arrival_).count() < last_step_ / 2;
   unwrapped_ = *device;
@@ -42,14 +54,20 @@ std::optional<ClockMapper::Stamp> ClockMapper::map(std::int64_t raw_ns, hal::Tim
   last_arrival_ = arrival;
   fresh_ = false;
 
-  look_for_loss(pair_at(smoothed_, arrival), in_a_burst);
-  observe(pair_at(smoothed_, arrival), arrival);
+  if (const std::int64_t lost = look_for_loss(late, in_a_burst)) {
+    unwrapped_ += lost;
+    move_to(smoothed + lost);
+  }
+  smoothed_ = smoothed;
+  observe(pair, late, arrival);
   const double shift = predicted(smoothed_ - origin_device_);
-  health_.offset_ns = origin_delay_ + std::llround(shift);
+  health_.offset_ns = origin_delay_ + nearest(shift);
   health_.drift_ppm = skew_ * 1e6;
   const hal::Time wanted = hal::from_ns(smoothed_ + health_.offset_ns);
   return Stamp{publish(known.value_or(wanted), arrival), unwrapped_};
 }
+
+hal::Time ClockMapper::unstamped(hal::Time arrival) { return publish(arrival, arrival); }
 
 hal::Time ClockMapper::after_previous(hal::Time arrival) {
   const bool first = last_out_ == hal::Time::min();
@@ -61,22 +79,18 @@ void ClockMapper::reopened() {
   fresh_ = begun_;
 }
 
-ClockMapper::Pair ClockMapper::pair_at(std::int64_t device_ns, hal::Time arrival) const {
-  return {device_ns - origin_device_, hal::to_ns(arrival) - device_ns - origin_delay_};
-}
-
 // A stamp that wraps leaves open how many times it did: as many times as brings it nearest to its
 // arrival, seen from the line, or from the stamp before while there is no line. But the next stamp
 // in line that comes after a pause, or in a burst, was late and nothing was lost: the host stalled.
-std::int64_t ClockMapper::advance_of(std::int64_t raw_ns, hal::Time arrival) const {
+inline std::int64_t ClockMapper::advance_of(std::int64_t raw_ns, hal::Time arrival) const {
   std::int64_t delta = raw_ns - last_raw_;
   const std::int64_t modulus = model_.modulus.count();
   if (modulus == 0) return delta;
-  delta = ((delta % modulus) + modulus) % modulus;
+  if (delta < 0 || delta >= modulus) delta = ((delta % modulus) + modulus) % modulus;
   if (delta > modulus / 2) delta -= modulus;
   const std::int64_t gap = (arrival - last_arrival_).count();
   const std::int64_t behind =
-      fitted() ? std::llround(above(pair_at(unwrapped_ + delta, arrival))) : gap - delta;
+      fitted() ? nearest(above(pair_at(unwrapped_ + delta, arrival))) : gap - delta;
   if (behind <= modulus / 2) return delta;
   const std::int64_t usual = model_.period.count() > 0 ? model_.period.count() : last_step_;
   const bool next_in_line = delta > 0 && delta <= kInLine * usual;
@@ -85,13 +99,13 @@ std::int64_t ClockMapper::advance_of(std::int64_t raw_ns, hal::Time arrival) con
 }
 
 // A clock that wraps soon can also only be seen to jump by little.
-std::int64_t ClockMapper::jump() const {
+inline std::int64_t ClockMapper::jump() const {
   const std::int64_t modulus = model_.modulus.count();
   return modulus == 0 ? kJump : std::min(kJump, modulus / kSmallestJumps);
 }
 
 // Sees forward steps, wraps and losses; an older stamp gives nothing, a much older one an epoch.
-std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time arrival) {
+inline std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time arrival) {
   if (!begun_) {
     begin(raw_ns, arrival);
     return raw_ns;
@@ -113,11 +127,11 @@ std::optional<std::int64_t> ClockMapper::unwrap(std::int64_t raw_ns, hal::Time a
 
 // A clock that counts in steps of `quantum` is cut, not noisy: the true time lies within the step.
 // Nominal periods carry it on, and the step keeps them honest.
-std::int64_t ClockMapper::smooth(std::int64_t device_ns) const {
+inline std::int64_t ClockMapper::smooth(std::int64_t device_ns) const {
   const std::int64_t quantum = model_.quantum.count(), period = model_.period.count();
   if (quantum == 0 || period == 0) return device_ns;
-  const std::int64_t moved = device_ns - smoothed_;
-  const std::int64_t periods = std::max<std::int64_t>(1, (moved + period / 2) / period);
+  const std::int64_t moved = device_ns - smoothed_ + period / 2;
+  const std::int64_t periods = moved < 2 * period ? 1 : moved / period;
   return std::clamp(smoothed_ + periods * period, device_ns, device_ns + quantum - 1);
 }
 
@@ -140,9 +154,9 @@ void ClockMapper::begin(std::int64_t device_ns, hal::Time arrival) {
 }
 
 // A stalled host ends soon, and what it left comes in a burst; a clock that went back does not.
-bool ClockMapper::stays_behind(Pair pair, hal::Time arrival) {
+inline bool ClockMapper::stays_behind(Pair pair, double late, hal::Time arrival) {
   const bool small = fitted() && jump() < kJump;
-  if (above(pair) <= static_cast<double>(small ? jump() : kJump)) {
+  if (late <= static_cast<double>(small ? jump() : kJump)) {
     above_since_ = -1;
     return false;
   }
@@ -156,28 +170,26 @@ bool ClockMapper::stays_behind(Pair pair, hal::Time arrival) {
 }
 
 // Time that is counted in periods lacks those that got lost unseen: from then on nothing comes less
-// than a period late. What a stalled host left comes in bursts and catches up.
-void ClockMapper::look_for_loss(Pair pair, bool in_a_burst) {
+// than a period late. What a stalled host left comes in bursts and catches up. Returns what was
+// lost.
+inline std::int64_t ClockMapper::look_for_loss(double late, bool in_a_burst) {
   const auto period = static_cast<double>(model_.period.count());
-  if (!counted() || period <= 0 || !fitted()) return;
-  const double late = above(pair);
+  if (!counted() || period <= 0 || !fitted()) return 0;
   if (late < period / 2) {
     run_ = 0;
-    return;
+    return 0;
   }
   run_low_ = run_ == 0 ? late : std::min(run_low_, late);
   if (run_ == 0 || !in_a_burst) ++run_;
-  if (run_ < kRun) return;
-  const auto lost = std::llround(run_low_ / (period * (1 + skew_)));
+  if (run_ < kRun) return 0;
+  const auto lost = nearest(run_low_ / (period * (1 + skew_)));
   health_.made_up += static_cast<std::uint64_t>(lost);
-  unwrapped_ += lost * model_.period.count();
-  smoothed_ += lost * model_.period.count();
   run_ = 0;
   block_empty_ = true;  // its best is of before or a period late
+  return lost * model_.period.count();
 }
 
-void ClockMapper::observe(Pair pair, hal::Time arrival) {
-  const double above_line = above(pair);
+inline void ClockMapper::observe(Pair pair, double late, hal::Time arrival) {
   if (pair.device - block_start_ >= kBlock) {
     const bool in_a_burst = (arrival - block_from_).count() < kBlock / 2;
     if (!block_empty_) end_block(in_a_burst);
@@ -185,12 +197,13 @@ void ClockMapper::observe(Pair pair, hal::Time arrival) {
     block_from_ = arrival;
     block_empty_ = true;
   }
-  const auto height = [this](const Pair& p) {
-    return static_cast<double>(p.delay) - skew_ * static_cast<double>(p.device);
-  };
-  if (block_empty_ || height(pair) < height(best_)) best_ = pair;
+  const double height = static_cast<double>(pair.delay) - skew_ * static_cast<double>(pair.device);
+  if (block_empty_ || height < best_height_) {
+    best_ = pair;
+    best_height_ = height;
+  }
   block_empty_ = false;
-  if (above_line < 0) offset_ += above_line;  // a stamp is never later than its arrival
+  if (late < 0) offset_ += late;  // a stamp is never later than its arrival
 }
 
 // What a stalled host left comes in bursts, however long it stalled.
@@ -245,10 +258,10 @@ void ClockMapper::fit() {
   }
   const auto [low, high] = lowest_and_highest();
   offset_ = low;
-  health_.residual = hal::Duration(std::llround(high - low));
+  health_.residual = hal::Duration(nearest(high - low));
 }
 
-hal::Time ClockMapper::publish(hal::Time wanted, hal::Time arrival) {
+inline hal::Time ClockMapper::publish(hal::Time wanted, hal::Time arrival) {
   hal::Time at = std::min(wanted, arrival);
   if (at <= last_out_) {
     at = last_out_ + kNudge;

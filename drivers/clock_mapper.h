@@ -56,15 +56,15 @@ class ClockMapper {
   std::optional<Stamp> map(std::int64_t raw_ns, hal::Time arrival, bool shared = false,
                            std::optional<hal::Time> known = std::nullopt);
   // For packets without a stamp: at `arrival`, but after the one before.
-  hal::Time unstamped(hal::Time arrival) { return publish(arrival, arrival); }
+  hal::Time unstamped(hal::Time arrival);
   // For packets that belong to the measurement of the one before.
   hal::Time after_previous(hal::Time arrival);
   // The port was opened anew. What is counted begins again, which is no epoch. A clock of its own
   // may have gone on or have restarted: the next stamp is judged strictly.
   void reopened();
   void set_period(hal::Duration period) { model_.period = period; }  // as now known better
-  hal::Time epoch_began() const { return epoch_began_; }            // arrival of its first stamp
-  bool counted() const { return model_.max_skew >= kCountedSkew; }  // no clock of its own
+  hal::Time epoch_began() const { return epoch_began_; }             // arrival of its first stamp
+  bool counted() const { return model_.max_skew >= kCountedSkew; }   // no clock of its own
   const ClockHealth& health() const { return health_; }
 
  private:
@@ -79,11 +79,13 @@ class ClockMapper {
   std::optional<std::int64_t> unwrap(std::int64_t raw_ns, hal::Time arrival);
   std::int64_t smooth(std::int64_t device_ns) const;
   std::int64_t jump() const;
-  bool stays_behind(Pair pair, hal::Time arrival);
+  bool stays_behind(Pair pair, double late, hal::Time arrival);
   void begin(std::int64_t device_ns, hal::Time arrival);
-  Pair pair_at(std::int64_t device_ns, hal::Time arrival) const;
-  void observe(Pair pair, hal::Time arrival);
-  void look_for_loss(Pair pair, bool in_a_burst);
+  Pair pair_at(std::int64_t device_ns, hal::Time arrival) const {
+    return {device_ns - origin_device_, hal::to_ns(arrival) - device_ns - origin_delay_};
+  }
+  void observe(Pair pair, double late, hal::Time arrival);
+  std::int64_t look_for_loss(double late, bool in_a_burst);
   void end_block(bool in_a_burst);
   void fit();
   bool fitted() const { return blocks_ >= (counted() ? 2 : kLockBlocks); }
@@ -111,6 +113,7 @@ class ClockMapper {
   std::int64_t block_start_ = 0;
   hal::Time block_from_{};  // arrival of its first stamp
   Pair best_{};
+  double best_height_ = 0;  // of best_, above the line's slope through the origin
   bool block_empty_ = true;
   unsigned run_ = 0;               // stamps in a row that came a period late or more, bursts apart
   double run_low_ = 0;             // the least of that, ns

@@ -58,11 +58,14 @@ void Stamper::keep_order(ScanSlice& slice) {
   newest_first_ = slice.first;
 }
 
-hal::Duration Stamper::latency_of(const Timing& timing) const {
+hal::Duration Stamper::latency_of(const Timing& timing) {
   if (options_.fixed_latency) return timing.held + *options_.fixed_latency;
-  hal::Duration line{};
-  if (baud_ > 0) line = hal::from_seconds(static_cast<double>(timing.bytes) * 10.0 / baud_);
-  return std::clamp(timing.held + line, timing.least, timing.most);
+  if (timing.bytes != line_bytes_) {
+    line_bytes_ = timing.bytes;
+    const double bits = static_cast<double>(timing.bytes) * 10.0;
+    line_time_ = baud_ > 0 ? hal::from_seconds(bits / baud_) : hal::Duration{};
+  }
+  return std::clamp(timing.held + line_time_, timing.least, timing.most);
 }
 
 ClockHealth Stamper::health() const {

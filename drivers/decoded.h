@@ -26,7 +26,7 @@ struct Timing {
   hal::Time arrival{};      // of the last byte of the frame that was stamped
   std::size_t bytes = 0;    // its size: line time is the constant part of its latency; 0: none
   hal::Duration to_first{};  // from the stamped instant to the packet's first beam or sample
-  hal::Duration held{};      // from the stamped instant until the frame is sent: part of its latency
+  hal::Duration held{};  // from the stamped instant until the frame is sent: part of its latency
   // What the whole latency can be at all, where it was measured (see two_way.h).
   hal::Duration least{}, most = hal::Duration::max();
   hal::Duration period{};  // between two stamps, where the device told or shows it; 0: the model's
@@ -49,10 +49,23 @@ class Decoded {
     unsigned output = kMainOutput;
   };
 
-  // Views in the packet are valid until the next frame, so slices of one frame share no beams.
-  void add(const Packet& packet, const Timing& timing, unsigned output = kMainOutput) {
-    assert(size_ < kMostPackets && output < kMaxOutputs);
-    if (size_ < kMostPackets) items_[size_++] = {packet, timing, output};
+  // Written where it stays, and of a slice not what the Stamper tells: copies of whole packets cost
+  // more than the decoding of a small frame. Views are valid until the next frame, so slices of one
+  // frame share no beams.
+  void add(const ScanSlice& slice, const Timing& timing, unsigned output = kMainOutput) {
+    Packet* const packet = reserve(timing, output);
+    if (packet == nullptr) return;
+    auto* const held = std::get_if<ScanSlice>(packet);
+    ScanSlice& to = held != nullptr ? *held : packet->emplace<ScanSlice>();
+    to.step = slice.step;
+    to.starts_turn = slice.starts_turn;
+    to.has_intensity = slice.has_intensity;
+    to.beams = slice.beams;
+    to.echoes = slice.echoes;
+  }
+  void add(const ImuSample& sample, const Timing& timing, unsigned output = kMainOutput) {
+    Packet* const packet = reserve(timing, output);
+    if (packet != nullptr) packet->emplace<ImuSample>(sample);
   }
   void undecodable() { what_ = What::undecodable; }  // intact, but its content makes no sense
   void restarted() { what_ = What::restarted; }      // the device says that it has just started
@@ -75,6 +88,16 @@ class Decoded {
 
  private:
   enum class What : std::uint8_t { nothing, undecodable, restarted };
+
+  Packet* reserve(const Timing& timing, unsigned output) {  // null: there is no room
+    assert(size_ < kMostPackets && output < kMaxOutputs);
+    if (size_ == kMostPackets) return nullptr;
+    Item& item = items_[size_++];
+    item.timing = timing;
+    item.output = output;
+    return &item.packet;
+  }
+
   std::array<Item, kMostPackets> items_{};
   std::size_t size_ = 0;
   What what_ = What::nothing;
@@ -94,8 +117,8 @@ struct StampOptions {
 };
 
 // Puts the packets of one output on the time line: the device's clock, less the constant part of
-// the latency. That is what the frame was held back, and `fixed_latency` or else its line time (baud
-// 0: none) within what was measured.
+// the latency. That is what the frame was held back, and `fixed_latency` or else its line time
+// (baud 0: none) within what was measured.
 class Stamper {
  public:
   Stamper(const ClockModel& model, int baud, const StampOptions& options)
@@ -114,16 +137,22 @@ class Stamper {
   void set_wall_clock(std::int64_t unix_minus_inner_ns) {  // as measured
     utc_.set_wall_clock(unix_minus_inner_ns);
   }
-  void reopen() { mapper_.reopened(); }      // the port was opened anew
-  void set_baud(int baud) { baud_ = baud; }  // the line goes at another rate now
+  void reopen() { mapper_.reopened(); }  // the port was opened anew
+  void set_baud(int baud) {              // the line goes at another rate now
+    baud_ = baud;
+    line_bytes_ = 0;
+    line_time_ = {};
+  }
   ClockHealth health() const;
 
  private:
   void keep_order(ScanSlice&);
-  hal::Duration latency_of(const Timing&) const;
+  hal::Duration latency_of(const Timing&);
 
   ClockMapper mapper_;
   int baud_;
+  std::size_t line_bytes_ = 0;  // of the newest frame whose line time was computed, and that time
+  hal::Duration line_time_{};
   const StampOptions options_;
   hal::Time newest_first_ = hal::Time::min();  // of the newest slice
   UtcClock utc_;

@@ -29,7 +29,7 @@ class DeviceDecoder final : public Decoder {
  public:
   // Packets of output k go to `sink` as sensor k.
   DeviceDecoder(const Options& options, int baud, PacketSink& sink)
-      : device_(options), stampers_(make_stampers(device_, baud, StampOptions{})), sink_(sink) {}
+      : device_(options), stampers_(device_.clock_model(), baud, StampOptions{}), sink_(sink) {}
 
   void feed(const hal::Chunk& chunk) override {
     framer_.feed(device_.framing(Channel::data), chunk, [this](const Frame& f) { take(f); });
@@ -47,16 +47,14 @@ class DeviceDecoder final : public Decoder {
     device_.decode(frame, decoded_);
     undecodable_ += decoded_.is_undecodable();
     for (Decoded::Item& item : decoded_.items()) {
-      if (stampers_[item.output].stamp(item.packet, item.timing) != Stamper::Outcome::stamped) {
-        continue;
-      }
+      if (stampers_.stamp(item) != Stamper::Outcome::stamped) continue;
       ++packets_;
       sink_.on_packet(static_cast<SensorId>(item.output), item.packet, frame.last_at);
     }
   }
 
   D device_;
-  std::array<Stamper, kMaxOutputs> stampers_;
+  Stampers stampers_;
   Decoded decoded_;
   StreamFramer<typename D::Framing> framer_;
   PacketSink& sink_;

@@ -15,7 +15,8 @@ namespace drivers {
 //   static constexpr std::size_t kOutputs    1 unless it fills kImuOutput, too
 //   static constexpr bool kControlHangsUp    it closes the control channel after each answer
 //   static double likeness(Bytes)            see recognise.h
-// A framing may differ from channel to channel: framing(channel) returns another object of the type.
+// A framing may differ from channel to channel: framing(channel) returns another object of the
+// type.
 template <class D>
 concept Device = requires(D d, const D c, const Frame& frame, const Options& options,
                           Decoded& decoded) {
@@ -49,12 +50,39 @@ constexpr bool control_hangs_up() {
   }
 }
 
-// The clocks of a device's outputs: one device clock, but each stream of packets has its own stamps.
-template <Device D>
-std::array<Stamper, kMaxOutputs> make_stampers(const D& device, int baud,
-                                               const StampOptions& options) {
-  const Stamper stamper(device.clock_model(), baud, options);
-  return {stamper, stamper};
+// Turns a second at most, as the device's figures have it; 0: it does not turn, or nobody knows.
+template <class D>
+double most_turns_hz(const Options& options, int baud) {
+  if constexpr (requires { D::figures(options, baud); }) {
+    return D::figures(options, baud).turns_hz;
+  } else {
+    return 0;
+  }
 }
+
+// The clocks of a device's outputs: one device clock, but each stream of packets has its own
+// stamps.
+class Stampers {
+ public:
+  Stampers(const ClockModel& model, int baud, const StampOptions& options)
+      : all_{Stamper(model, baud, options), Stamper(model, baud, options)} {}
+
+  Stamper::Outcome stamp(Decoded::Item& item) {
+    return all_[item.output].stamp(item.packet, item.timing);
+  }
+  void reopen() {
+    for (Stamper& stamper : all_) stamper.reopen();
+  }
+  void set_baud(int baud) {
+    for (Stamper& stamper : all_) stamper.set_baud(baud);
+  }
+  void set_wall_clock(std::int64_t unix_minus_inner_ns) {
+    for (Stamper& stamper : all_) stamper.set_wall_clock(unix_minus_inner_ns);
+  }
+  ClockHealth health(unsigned output) const { return all_[output].health(); }
+
+ private:
+  std::array<Stamper, kMaxOutputs> all_;
+};
 
 }  // namespace drivers

@@ -10,13 +10,6 @@
 
 namespace drivers {
 
-inline constexpr hal::Duration kFirstRetry = std::chrono::milliseconds(100);
-inline constexpr hal::Duration kLastRetry = std::chrono::milliseconds(500);
-inline constexpr hal::Duration kFirstPacketWithin = std::chrono::seconds(3);
-inline constexpr hal::Duration kDiagnoseAfter = std::chrono::seconds(1);
-inline constexpr hal::Duration kStalled = std::chrono::milliseconds(120);  // between two ticks
-inline constexpr hal::Duration kStopWithin = std::chrono::milliseconds(400);
-
 template <Device D>
 class DeviceDriver final : public Driver {
  public:
@@ -25,9 +18,9 @@ class DeviceDriver final : public Driver {
         sink_(*setup.sink),
         first_sensor_(setup.first_sensor),
         rate_{setup.baud, setup.baud},
-        stampers_(make_stampers(device_, setup.baud, setup.stamps)),
+        stampers_(device_.clock_model(), setup.baud, setup.stamps),
         channels_(*this, std::move(setup.ports)),
-        examiner_(health_, most_turns_hz(options, setup.baud)) {}
+        examiner_(health_, most_turns_hz<D>(options, setup.baud)) {}
 
   void start(hal::Time now) override {
     last_tick_ = now;
@@ -43,19 +36,18 @@ class DeviceDriver final : public Driver {
         now >= opened_ + kDiagnoseAfter) {
       diagnose_start();
       // No later step will make frames of these bytes.
-      if (!talk_.is_scripted() && health_.cause == Cause::mismatch) return raise(Event::silence, now);
+      if (!talk_.is_scripted() && health_.cause == Cause::mismatch)
+        return raise(Event::silence, now);
     }
     const bool waiting = health_.state != State::idle && health_.state != State::backoff;
     if (waiting && now >= deadline_) on_silence(now);
   }
 
-  hal::Time due() const override {
-    return channels_.are_open() ? talk_.due() : hal::Time::max();
-  }
+  hal::Time due() const override { return channels_.are_open() ? talk_.due() : hal::Time::max(); }
 
   void stop(hal::Time now) override { raise(Event::stop, now); }
   void set_wall_clock(std::int64_t unix_minus_inner_ns) override {
-    for (Stamper& stamper : stampers_) stamper.set_wall_clock(unix_minus_inner_ns);
+    stampers_.set_wall_clock(unix_minus_inner_ns);
   }
   bool stopped() const override { return health_.state == State::idle; }
   bool drained() const override { return channels_.are_drained(); }
@@ -65,10 +57,10 @@ class DeviceDriver final : public Driver {
     Health h = health_;
     h.framing = channels_.framing();
     h.pending = channels_.pending();
-    h.clock = stampers_[kMainOutput].health();
-    for (const Stamper& stamper : stampers_) {
-      h.stale += stamper.health().stale;
-      h.withheld += stamper.health().withheld;
+    h.clock = stampers_.health(kMainOutput);
+    for (unsigned output = 0; output < kMaxOutputs; ++output) {
+      h.stale += stampers_.health(output).stale;
+      h.withheld += stampers_.health(output).withheld;
     }
     h.step = talk_.step();
     h.baud = rate_.current;
@@ -79,14 +71,6 @@ class DeviceDriver final : public Driver {
  private:
   friend Channels<typename D::Framing, DeviceDriver>;
   static constexpr bool kControlHangsUp = control_hangs_up<D>();
-
-  static double most_turns_hz(const Options& options, int baud) {
-    if constexpr (requires { D::figures(options, baud); }) {
-      return D::figures(options, baud).turns_hz;
-    } else {
-      return 0;
-    }
-  }
 
   // The host stalled: what came meanwhile is read before silence is judged.
   void put_off(hal::Duration stalled) {
@@ -133,7 +117,7 @@ class DeviceDriver final : public Driver {
 
   void open_ports(hal::Time now) {
     device_.restart();
-    for (Stamper& stamper : stampers_) stamper.reopen();
+    stampers_.reopen();
     set_rate(rate_.configured);
     opened_ = now;
     examiner_.reopened(channels_.framing());
@@ -204,7 +188,8 @@ class DeviceDriver final : public Driver {
   // A script may have ended the connection within a chunk: what follows there is unwanted, too.
   bool is_wanted() const {
     const State s = health_.state;
-    return !talk_.is_scripted() && (s == State::starting || s == State::streaming || s == State::silent);
+    return !talk_.is_scripted() &&
+           (s == State::starting || s == State::streaming || s == State::silent);
   }
 
   void deliver(const Frame& frame) {
@@ -220,7 +205,7 @@ class DeviceDriver final : public Driver {
       return;
     }
     for (Decoded::Item& item : items) {
-      const Stamper::Outcome outcome = stampers_[item.output].stamp(item.packet, item.timing);
+      const Stamper::Outcome outcome = stampers_.stamp(item);
       if (outcome == Stamper::Outcome::stale) continue;
       health_.last_packet = frame.last_at;
       raise(Event::data, frame.last_at);
@@ -274,7 +259,7 @@ class DeviceDriver final : public Driver {
     rate_.current = baud;
     const auto& data = channels_.ports()[0];
     const bool has_line = data && data->has_line();
-    for (Stamper& stamper : stampers_) stamper.set_baud(has_line ? baud : 0);
+    stampers_.set_baud(has_line ? baud : 0);
   }
 
   void on_silence(hal::Time now) {
@@ -287,15 +272,13 @@ class DeviceDriver final : public Driver {
     diagnose(hal::Text<96>::of("waiting for '%s'", talk_.step()).c_str());
   }
 
-  void diagnose(const char* step) {
-    examiner_.diagnose(channels_.framing(), rate_.current, step);
-  }
+  void diagnose(const char* step) { examiner_.diagnose(channels_.framing(), rate_.current, step); }
 
   D device_;
   PacketSink& sink_;
   const SensorId first_sensor_;
   LineRate rate_;
-  std::array<Stamper, kMaxOutputs> stampers_;
+  Stampers stampers_;
   Channels<typename D::Framing, DeviceDriver> channels_;
   Conversation<D> talk_;
   bool restarted_ = false;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "hal/time.h"
+
 namespace drivers {
 
 enum class State : std::uint8_t { idle, starting, streaming, silent, backoff, stopping };
@@ -43,6 +45,14 @@ constexpr State next(State s, Event e) {
   }
   return s;
 }
+
+// How long states are borne with.
+inline constexpr hal::Duration kFirstRetry = std::chrono::milliseconds(100);  // backoff, then twice
+inline constexpr hal::Duration kLastRetry = std::chrono::milliseconds(500);   // as long, up to this
+inline constexpr hal::Duration kFirstPacketWithin = std::chrono::seconds(3);  // of the start script
+inline constexpr hal::Duration kDiagnoseAfter = std::chrono::seconds(1);      // starting
+inline constexpr hal::Duration kStopWithin = std::chrono::milliseconds(400);
+inline constexpr hal::Duration kStalled = std::chrono::milliseconds(120);  // between two ticks
 
 constexpr const char* name(State s) {
   switch (s) {

@@ -1,6 +1,6 @@
 #include "drivers/rotation.h"
 
-#include <cmath>
+#include "drivers/rounding.h"
 
 namespace drivers {
 namespace {
@@ -35,9 +35,9 @@ void Rotation::add(const Frame& frame, const Sweep& sweep, std::span<const Beam>
     began_ = true;
   }
 
-  const hal::Duration step(std::llround(sweep.step * per_deg));
+  const hal::Duration step(nearest(sweep.step * per_deg));
   const Timing timing{.source = Timing::Source::counter,
-                      .raw_ns = std::llround(counted_),
+                      .raw_ns = nearest(counted_),
                       .arrival = frame.last_at,
                       .bytes = frame.bytes.size(),
                       .to_first = -step * (static_cast<std::int64_t>(beams.size()) - 1)};
@@ -48,8 +48,7 @@ void Rotation::add(const Frame& frame, const Sweep& sweep, std::span<const Beam>
 
 // What is lost unseen is whole turns.
 ClockModel Rotation::clock_model() const {
-  return {.period = hal::Duration(std::llround(360 * ns_per_deg(usual_rpm_))),
-          .max_skew = kCountedSkew};
+  return {.period = hal::Duration(nearest(360 * ns_per_deg(usual_rpm_))), .max_skew = kCountedSkew};
 }
 
 }  // namespace drivers
