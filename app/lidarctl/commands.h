@@ -25,6 +25,7 @@ void add_check(CLI::App&);
 void add_decode(CLI::App&);
 void add_drivers(CLI::App&);
 void add_monitor(CLI::App&);
+void add_probe(CLI::App&);
 void add_record(CLI::App&);
 void add_replay(CLI::App&);
 void add_send(CLI::App&);

@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   lidarctl::add_decode(app);
   lidarctl::add_drivers(app);
   lidarctl::add_monitor(app);
+  lidarctl::add_probe(app);
   lidarctl::add_record(app);
   lidarctl::add_replay(app);
   lidarctl::add_send(app);

@@ -96,9 +96,8 @@ Finding Ldrobot::finding() {
             std::string others;
             for (const Model& m : kModels) {
               if (&m == nearest || m.beams_per_s != nearest->beams_per_s) continue;
-              others.append(others.empty() ? "or " : ", ").append(m.name);
+              others.append(others.empty() ? "as fast: " : ", ").append(m.name);
             }
-            if (!others.empty()) others += ", which is as fast";
             return std::vector<Advice>{{"model", std::string(nearest->name), others}};
           }};
 }

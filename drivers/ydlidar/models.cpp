@@ -104,9 +104,8 @@ std::vector<Advice> YdlidarModel::advise(const Seen& seen) {
   for (const YdlidarModel& m : kModels) {
     if (&m == nearest || m.answers() || m.sample != 2 || m.most_khz() != nearest->most_khz())
       continue;
-    others.append(others.empty() ? "or " : ", ").append(m.name);
+    others.append(others.empty() ? "as fast: " : ", ").append(m.name);
   }
-  if (!others.empty()) others += ", which measure as fast";
   return {{"model", std::string(nearest->name), others}};
 }
 

@@ -163,6 +163,7 @@ Reply Ydlidar::take_info(const Frame& frame) {
   serial_.print("%s", digits.data());
   code_ = wire::u8(info, 0);
   const YdlidarModel* const told = YdlidarModel::find(code_);
+  if (told) is_guessed_ = false;
   if (configured_ || told) adopt(configured_ ? *configured_ : *told);
   return Reply::done();
 }

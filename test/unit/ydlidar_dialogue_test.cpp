@@ -80,6 +80,14 @@ TEST(YdlidarDialogue, EveryModelIsTakenOverWhileItStreams) {
   }
 }
 
+TEST(YdlidarDialogue, WhatItTellsCountsMoreThanWhatWasGuessedFromItsPackets) {
+  SimLine line("ydlidar", {{"model", "G2"}, {"streaming", "on"}}, {}, 230400, 1234567us);
+  line.port->baud = 230400;
+  line.until_streaming();
+  STRCMP_EQUAL("G2, model code 15, firmware 1.5, serial 5905185300704269, 5 kHz",
+               line.health().about.c_str());
+}
+
 TEST(YdlidarDialogue, EveryModelIsFoundAtAnotherRate) {
   for (const Model& m : kModels) {
     const int wrong = m.baud == 115200 ? 230400 : 115200;

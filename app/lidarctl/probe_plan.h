@@ -1,0 +1,32 @@
+// Which drivers are tried on a port that nobody knows, in which order and at which rates. Pure.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "drivers/registry.h"
+
+namespace lidarctl {
+
+// One driver, tried with one setting.
+struct Trial {
+  const drivers::Row* row = nullptr;
+  int baud = 0;  // 0: the way to the device has none
+  const drivers::Variant* variant = nullptr;
+  double likeness = 0;  // of bytes that were heard; 0: none were
+
+  bool is_heard() const { return likeness > 0; }
+};
+
+// Rates to listen at, those that most drivers know first.
+std::vector<int> listening_rates(std::span<const drivers::Row> rows);
+
+// The drivers whose frames these bytes are, the most alike first; of equals the one whose script
+// asks who is there.
+std::vector<Trial> heard(std::span<const drivers::Row> rows, hal::Bytes sample, int baud);
+
+// For a device that says nothing by itself: all that speak. Usual rates first, and at each rate
+// those that ask before those that start it at once. Without a line, each once.
+std::vector<Trial> silent_trials(std::span<const drivers::Row> rows, bool has_line);
+
+}  // namespace lidarctl
