@@ -30,6 +30,8 @@ inline constexpr std::size_t kNotAFrame = 0;
 inline constexpr std::size_t kNeedMore = static_cast<std::size_t>(-1);
 
 // How frames of one channel look. An object, since what follows may depend on what was answered.
+// Where no frame goes on in the next datagram (kDatagrams = true; else datagrams are a stream as
+// any) one that is not whole at its end is decided upon as in finish(), and the rest is garbage.
 template <class F>
 concept Framing = requires(F f, Bytes b) {
   { F::kMaxFrame } -> std::convertible_to<std::size_t>;
@@ -85,6 +87,10 @@ class StreamFramer {
       }
     }
     end_feed();
+    if (ends_with_datagrams() && chunk.is_datagram && size_ > 0) {
+      finish(framing, on_frame);
+      skip(size_);
+    }
   }
 
   // No more bytes will come: a framing that asked for more may decide on what there is (see
@@ -115,6 +121,14 @@ class StreamFramer {
   std::size_t pending() const { return size_; }
 
  private:
+  static constexpr bool ends_with_datagrams() {
+    if constexpr (requires { F::kDatagrams; }) {
+      return F::kDatagrams;
+    } else {
+      return false;
+    }
+  }
+
   static std::size_t measure(F& framing, Bytes rest, bool last) {
     if constexpr (requires { framing.measure_last(rest); }) {
       if (last) return framing.measure_last(rest);
@@ -188,8 +202,8 @@ class StreamFramer {
   std::size_t paused_ = 0;  // of these, how many came before the newest pause
   std::uint32_t skipped_ = 0;
   bool feeding_ = false, cut_ = false;  // cut_: reset() while feeding
-  hal::Time pending_at_{};  // arrival of buffer_[0]
-  hal::Time newest_at_{};   // arrival of the newest byte of all
+  hal::Time pending_at_{};              // arrival of buffer_[0]
+  hal::Time newest_at_{};               // arrival of the newest byte of all
   FramerStats stats_;
 };
 

@@ -15,9 +15,10 @@ namespace hal {
 // that delivers them.
 struct Chunk {
   Bytes bytes;
-  Time last_at;            // when the last byte arrived; never before that of the chunk before
-  Duration per_byte{};     // line time of one byte where it is known (true UARTs); else 0
-  std::uint32_t lost = 0;  // datagrams the kernel dropped since the chunk before
+  Time last_at;              // when the last byte arrived; never before that of the chunk before
+  Duration per_byte{};       // line time of one byte where it is known (true UARTs); else 0
+  std::uint32_t lost = 0;    // datagrams the kernel dropped since the chunk before
+  bool is_datagram = false;  // one whole datagram, not a piece of a stream
 
   // When byte i arrived. May reach before the chunk before: the framer takes care of that.
   Time at(std::size_t i) const {

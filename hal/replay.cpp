@@ -31,7 +31,11 @@ Error error_of(const RawRecord& record) {
 class ReplayPort final : public Port {
  public:
   ReplayPort(Replayer& replayer, std::uint8_t sensor, std::uint8_t channel, std::string name)
-      : sensor_(sensor), channel_(channel), replayer_(replayer), name_(std::move(name)) {}
+      : sensor_(sensor),
+        channel_(channel),
+        replayer_(replayer),
+        name_(std::move(name)),
+        is_datagram_(name_.starts_with("udp:")) {}
 
   void open(PortListener& listener) override {
     listener_ = &listener;
@@ -81,7 +85,8 @@ class ReplayPort final : public Port {
     } else if (record.kind == RawKind::fault) {
       std::exchange(listener_, nullptr)->on_port_fault(error_of(record), record.at);
     } else {
-      listener_->on_chunk({record.bytes, record.at, Duration(record.value), record.lost});
+      listener_->on_chunk(
+          {record.bytes, record.at, Duration(record.value), record.lost, is_datagram_});
     }
   }
   void on_pass_end() { drained_ = true; }
@@ -104,6 +109,7 @@ class ReplayPort final : public Port {
   const std::uint8_t sensor_, channel_;
   Replayer& replayer_;
   const std::string name_;
+  const bool is_datagram_;
   PortListener* listener_ = nullptr;
   bool has_line_ = false;
   bool drained_ = true;

@@ -103,6 +103,7 @@ Result<FdPort::Got> UdpPort::read_once(int fd, std::span<std::byte> buffer, Chun
   chunk.bytes = buffer.first(static_cast<std::size_t>(received.size));
   chunk.last_at = kernel_stamps_.arrival(received, clock(), newest(), stats_);
   chunk.lost = std::exchange(lost_, 0);
+  chunk.is_datagram = true;
   return Got::some;
 }
 

@@ -60,7 +60,7 @@ class FakePort final : public hal::Port {
   }
   void deliver_at(hal::Bytes bytes, hal::Time last_at, hal::Duration per_byte = {},
                   std::uint32_t lost = 0) {
-    if (is_open_) listener_->on_chunk({bytes, last_at, per_byte, lost});
+    if (is_open_) listener_->on_chunk({bytes, last_at, per_byte, lost, has_datagrams});
   }
   void fault(const hal::Error& error) {
     is_open_ = false;
@@ -75,6 +75,7 @@ class FakePort final : public hal::Port {
   hal::Error refusal{hal::Errc::not_found, 0, "fake: open", {}};
   bool is_drained = true;
   bool is_line = true;
+  bool has_datagrams = false;
   bool dtr = true;
   std::vector<int> bauds;  // one entry per set_baud()
   hal::Status baud_result = hal::ok;

@@ -78,7 +78,7 @@ class SimPort final : public hal::Port {
     for (std::size_t i = 0; i < parts_ && listener_ != nullptr; ++i) {
       const hal::Bytes bytes = hal::Bytes(arrived_).subspan(at, part_[i].size);
       at += bytes.size();
-      listener_->on_chunk({bytes, is_serial_ ? clock_.now() : part_[i].due, {}, 0});
+      listener_->on_chunk({bytes, is_serial_ ? clock_.now() : part_[i].due, {}, 0, !is_serial_});
     }
     parts_ = 0;
     arrived_.clear();

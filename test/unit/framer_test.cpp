@@ -40,6 +40,15 @@ struct UntilNext {
   static bool intact(Bytes) { return true; }
 };
 
+// The same, each datagram for itself.
+struct OfDatagrams : UntilNext {
+  static constexpr bool kDatagrams = true;
+};
+
+struct WholeTiny : TinyFraming {
+  static constexpr bool kDatagrams = true;
+};
+
 }  // namespace
 
 TEST_GROUP(StreamFramer) {
@@ -60,6 +69,49 @@ TEST_GROUP(StreamFramer) {
     LONGS_EQUAL(s.bytes, s.frame_bytes + s.garbage_bytes + framer.pending());
   }
 };
+
+TEST(StreamFramer, WhatADatagramLeavesUnfinishedIsDecidedUponAtItsEnd) {
+  OfDatagrams datagrams;
+  StreamFramer<OfDatagrams> each;
+  const auto feed_one = [&](const Octets& bytes, bool is_datagram) {
+    each.feed(datagrams, {bytes, hal::Time{1s}, 0ns, 0, is_datagram}, keep());
+  };
+  feed_one(hex("01 02 03 01 04"), true);
+  LONGS_EQUAL(2, frames.size());
+  CHECK_TRUE(frames[1].bytes == hex("01 04"));
+  feed_one(hex("07 07"), true);
+  feed_one(hex("01 05"), true);
+  LONGS_EQUAL(3, frames.size());
+  LONGS_EQUAL(2, frames[2].skipped);
+  LONGS_EQUAL(0, each.pending());
+  LONGS_EQUAL(9, each.stats().bytes);
+  LONGS_EQUAL(7, each.stats().frame_bytes);
+  LONGS_EQUAL(2, each.stats().garbage_bytes);
+  feed_one(hex("01 06"), false);
+  LONGS_EQUAL(2, each.pending());
+}
+
+TEST(StreamFramer, ATruncatedDatagramSwallowsNothingOfTheNext) {
+  WholeTiny whole;
+  StreamFramer<WholeTiny> each;
+  const Octets frame = tiny({'m', 1, 0xAA, 2});
+  for (std::size_t cut = 1; cut < frame.size(); ++cut) {
+    frames.clear();
+    each.feed(whole, {hal::Bytes(frame).first(cut), hal::Time{1s}, 0ns, 0, true}, keep());
+    each.feed(whole, {frame, hal::Time{1s}, 0ns, 0, true}, keep());
+    LONGS_EQUAL(1, frames.size());
+    CHECK_TRUE(frames[0].bytes == frame);
+    LONGS_EQUAL(cut, frames[0].skipped);
+    LONGS_EQUAL(each.stats().bytes, each.stats().frame_bytes + each.stats().garbage_bytes);
+  }
+}
+
+TEST(StreamFramer, DatagramsOfAStreamGoOnInTheNext) {
+  const Octets frame = tiny({'m', 1, 0xAA, 2});
+  framer.feed(framing, {hal::Bytes(frame).first(2), hal::Time{1s}, 0ns, 0, true}, keep());
+  framer.feed(framing, {hal::Bytes(frame).subspan(2), hal::Time{1s}, 0ns, 0, true}, keep());
+  LONGS_EQUAL(1, frames.size());
+}
 
 TEST(StreamFramer, FindsAFrameHoweverItIsSplit) {
   const Octets frame = tiny({'m', 1, 0xAA, 2});
