@@ -41,7 +41,7 @@ std::span<const Step<HokuyoScip>> HokuyoScip::start_script() {
   using S = Step<H>;
   constexpr auto fail = IfUnanswered::fail, go_on = IfUnanswered::go_on;
   static constexpr std::array kSteps{
-      S{"stop", &H::say<"QT\n">, &H::answer<"QT", &H::take_quiet>, 200ms, 2, fail, kBauds},
+      S{"stop", &H::say<"QT\n">, &H::answer<"QT", &H::take_quiet>, 120ms, 2, fail, kBauds},
       S{"set SCIP 2", &H::say_if<"SCIP2.0\n", &H::is_scip1_>, &H::answer<"SCIP2.0", &H::accept>,
         300ms, 2, go_on},
       S{"leave time adjustment", &H::say_if<"TM2\n", &H::is_adjusting_>,
@@ -52,7 +52,9 @@ std::span<const Step<HokuyoScip>> HokuyoScip::start_script() {
         200ms, 3, fail, kBauds},
       S{"set baud rate", &H::ask_rate, &H::answer<"SS", &H::take_rate>, 300ms, 2, go_on},
       S{"change baud rate", &H::change_rate, nullptr, 150ms},
-      S{"get version", &H::say<"VV\n">, &H::answer<"VV", &H::take_info>, 300ms, 3},
+      S{"stop at the new rate", &H::say_if<"QT\n", &H::changes_rate_>,
+        &H::answer<"QT", &H::take_quiet>, 120ms, 2, fail, kBauds},
+      S{"get version", &H::ask_version, &H::answer<"VV", &H::take_info>, 300ms, 3},
       S{"get parameters", &H::say<"PP\n">, &H::answer<"PP", &H::take_parameters>, 300ms, 3},
       S{"get state", &H::say<"II\n">, &H::answer<"II", &H::take_state>, 300ms, 2, go_on},
       S{"adjust time", &H::say_if<"TM0\n", &H::synchronises_>,
@@ -124,12 +126,14 @@ Reply HokuyoScip::take_reset(const Head&, const Frame&) {
 bool HokuyoScip::ask_rate(Request& request) {
   const LineRate& rate = request.rate();
   baud_ = rate.current;
-  if (rate.current == rate.configured) return false;
+  changes_rate_ = rate.current != rate.configured;
+  if (!changes_rate_) return false;
   request.text(hal::Text<24>::of("SS%06d\n", rate.configured).view());
   return true;
 }
 
-// 03: it has that rate already; what cannot be set (USB, Ethernet) needs not be.
+// 03: it has that rate already; what cannot be set (USB, Ethernet) needs not be. Where the answer
+// got lost, it may have the new rate or not, so it is looked for.
 Reply HokuyoScip::take_rate(const Head& head, const Frame&) {
   changes_rate_ = head.status == "00" || head.status == "03";
   if (head.status == "01" || head.status == "02") {
@@ -140,8 +144,13 @@ Reply HokuyoScip::take_rate(const Head& head, const Frame&) {
 }
 
 bool HokuyoScip::change_rate(Request& request) {
-  if (changes_rate_) request.baud(baud_ = request.rate().configured);
+  if (changes_rate_) request.baud(request.rate().configured);
   return changes_rate_;
+}
+
+bool HokuyoScip::ask_version(Request& request) {
+  baud_ = request.rate().current;
+  return say<"VV\n">(request);
 }
 
 Reply HokuyoScip::take_info(const Head& head, const Frame& frame) {

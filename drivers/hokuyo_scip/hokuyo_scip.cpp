@@ -108,14 +108,15 @@ void HokuyoScip::restart() {
 
 ClockModel HokuyoScip::clock_model() const { return {.modulus = kModulus, .quantum = 1ms}; }
 
-// Three scans, and on a slow line as long as two of them need.
+// Three scans; on a slow line a whole one and what its device left out meanwhile.
 hal::Duration HokuyoScip::max_silence() const {
   if (!knows_geometry_) return 1s;
   const auto beams = static_cast<std::size_t>((geometry_.last - geometry_.first) / group_ + 1);
-  const auto bytes = static_cast<double>(in_lines(most_characters(mode_, beams)));
+  const auto bytes = static_cast<double>(in_lines(beams * mode_.width));
+  const double scan_s = geometry_.turn_s() * (1 + skip_);
   const double line_s = baud_ > 0 ? bytes * 10 / baud_ : 0;
   return std::max<hal::Duration>(
-      300ms, hal::from_seconds(std::max(3 * geometry_.turn_s() * (1 + skip_), 2 * line_s)));
+      300ms, hal::from_seconds(std::max(3 * scan_s, 1.25 * line_s + 2 * scan_s)));
 }
 
 hal::Text<96> HokuyoScip::about() const {

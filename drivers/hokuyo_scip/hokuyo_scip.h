@@ -80,6 +80,7 @@ class HokuyoScip {
 
   bool ask_rate(Request&);
   bool change_rate(Request&);
+  bool ask_version(Request&);
   bool ask_time(Request&);
   bool ask_state_again(Request&);
   bool ask_stream(Request&);

@@ -96,7 +96,8 @@ double likeness(Bytes);
 }  // namespace scip
 
 struct ScipFraming {
-  static constexpr std::size_t kMaxFrame = 22'528;  // 1081 steps with all their echoes and intensities
+  static constexpr std::size_t kMaxFrame =
+      22'528;  // 1081 steps with all their echoes and intensities
   static std::size_t measure(Bytes b);
   static bool intact(Bytes frame);
 };

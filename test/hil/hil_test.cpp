@@ -32,6 +32,7 @@ struct Device {
 };
 const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
 const Device kRplidar{"rplidar", "HIL_RPLIDAR", {{"model", "A1"}}, {}};
+const Device kHokuyoScip{"hokuyo_scip", "HIL_HOKUYO_SCIP", {{"model", "UTM-30LX"}}, {}};
 const Device kDelta2{"delta2", "HIL_DELTA2", {{"model", "2A"}}, {}};
 const Device kLslidarM10{"lslidar_m10", "HIL_LSLIDAR_M10", {{"model", "N10"}}, {}};
 const Device kMip{"microstrain_mip", "HIL_MICROSTRAIN_MIP", {}, {}};
@@ -267,6 +268,7 @@ TEST_GROUP(Hil){};
 TEST(Hil, LdrobotStreamsFromPortToPackets) { Bench(kLdrobot).run(); }
 TEST(Hil, RplidarStreamsFromPortToPackets) { Bench(kRplidar).run(); }
 TEST(Hil, MicrostrainMipStreamsFromPortToPackets) { Bench(kMip).run(); }
+TEST(Hil, HokuyoScipStreamsFromPortToPackets) { Bench(kHokuyoScip).run(); }
 TEST(Hil, Delta2StreamsFromPortToPackets) { Bench(kDelta2).run(); }
 TEST(Hil, Xv11StreamsFromPortToPackets) { Bench(kXv11).run(); }
 TEST(Hil, HldsLds01StreamsFromPortToPackets) { Bench(kHldsLds01).run(); }

@@ -29,11 +29,11 @@ struct Line {
   }
   bool is_busy(hal::Time now) const { return is_serial() && free > now; }
 
-  // The new rate holds when all that was said has left at the old one.
+  // The new rate holds when all that was said has left at the old one, and a little later.
   void change(unsigned rate) {
     if (!is_serial() || rate == baud) return;
     next = rate;
-    at = free;
+    at = free + std::chrono::milliseconds(2);
   }
   void advance(hal::Time now) {
     if (at > now) return;

@@ -25,6 +25,8 @@ constexpr OptionRow kOptions[] = {
     choice("model", "URG-04LX", kModelNames, "device played: sets geometry, speed, line"),
     choice("port", "auto", "auto|serial|usb",
            "serial boots at 19200 and obeys SS; auto = as the model has it"),
+    choice("baud", "19200", "19200|38400|57600|115200|250000|500000|750000",
+           "rate on a serial line when it first appears"),
     choice("scip", "auto", "auto|1|2", "language at power-up; 1 wants SCIP2.0 first"),
     choice("found", "idle", "idle|streaming|adjust", "its state when it first appears"),
     choice("stamp", "start", "start|end", "instant of a scan's stamp: its first step or its end"),
@@ -57,7 +59,9 @@ class Hokuyo final : public DeviceModel {
     scip1_ = scip == "1" || (scip == "auto" && model_.starts_in_scip1);
     const std::string& port = settings_.word("port");
     const bool serial = port == "serial" || (port == "auto" && model_.port == Port::rs232);
-    line_.power_up(serial ? kBootBaud : 0, now);
+    const unsigned rate =
+        powered_before_ ? kBootBaud : static_cast<unsigned>(std::stoul(settings_.word("baud")));
+    line_.power_up(serial ? rate : 0, now);
     rotor_.power_up(now);
     asleep_ = false;
     reboot_asked_ = kNever;

@@ -112,8 +112,52 @@ TEST(HokuyoScipDialogue, IsFoundAtAnotherRateWhichIsChanged) {
   LONGS_EQUAL(115'200, health().baud);
   asked("SS115200");
   tick(160ms);
+  answer("QT", kQuiet);
   introduce();
   asked("MD0044072501000");
+}
+
+TEST(HokuyoScipDialogue, ADeviceThatTookARateAndWasNotHeardIsFoundThere) {
+  set("time_sync", "false");
+  run(115'200);
+  tick(400ms);
+  answer("QT", kQuiet);
+  tick(600ms);  // its answer got lost
+  LONGS_EQUAL(115'200, health().baud);
+  tick(160ms);
+  answer("QT", kQuiet);
+  introduce();
+  asked("MD0044072501000");
+}
+
+TEST(HokuyoScipDialogue, ADeviceThatDidNotHearTheRateIsFoundAtItsOwn) {
+  set("time_sync", "false");
+  run(115'200);
+  tick(400ms);
+  answer("QT", kQuiet);
+  tick(600ms);
+  tick(160ms);
+  tick(240ms);
+  LONGS_EQUAL(19'200, health().baud);
+  answer("QT", kQuiet);
+  introduce();
+  asked("MD0044072501000");
+}
+
+TEST(HokuyoScipDialogue, TheClockIsAskedAgainByItsStateEvery30Seconds) {
+  start();
+  for (const char* time : {"01E240", "0N90", "nonsense", ""}) {
+    stream(299);
+    tick(100ms);
+    for (int i = 0; i < 4; ++i) {
+      answer("II", info("II", {"MODL:URG-04LX-UG01", std::string("TIME:") + time}));
+    }
+    is(State::streaming);
+  }
+  stream(10);
+  is(State::streaming);
+  LONGS_EQUAL(4 * 299 + 10, log.slices.size());
+  books_balance();
 }
 
 TEST(HokuyoScipDialogue, ARateThatItLacksIsRefusedWithThatWhichItHas) {

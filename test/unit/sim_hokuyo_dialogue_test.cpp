@@ -155,7 +155,7 @@ TEST(SimHokuyoDialogue, TheBitRateChangesWhenTheReplyHasLeft) {
   STRCMP_EQUAL("SS115200\n00P\n\n", urg.ask("SS115200\n").c_str());
   urg.texts(0.007);  // 14 bytes take 7.3 ms
   CHECK_EQUAL(19200, urg.model().baud());
-  urg.texts(0.001);
+  urg.texts(0.003);
   CHECK_EQUAL(115200, urg.model().baud());
   STRCMP_EQUAL("SS115200\n04T\n\n", bench.ask("SS115200\n").c_str());  // on USB
 }
