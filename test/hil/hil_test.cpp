@@ -98,7 +98,9 @@ struct Watcher final : drivers::PacketSink {
     hal::Time at{};
     if (const auto* const slice = std::get_if<drivers::ScanSlice>(&packet)) {
       at = slice->first;
-      covered += slice->step * static_cast<std::int64_t>(slice->beams.size());
+      // A whole scan leaves out what its device does not see.
+      covered +=
+          whole_turns ? period : slice->step * static_cast<std::int64_t>(slice->beams.size());
     } else {
       at = std::get<drivers::ImuSample>(packet).at;
       covered += period;
@@ -107,7 +109,8 @@ struct Watcher final : drivers::PacketSink {
     newest = at;
   }
   void on_state(drivers::SensorId, State, hal::Time) override {}
-  hal::Duration period{};  // nominal, of an IMU
+  hal::Duration period{};  // nominal, of an IMU or of whole scans
+  bool whole_turns = false;
   std::uint64_t packets = 0, backward = 0;
   hal::Duration covered{};  // by the packets, as the device's nominal rate has it
   hal::Time newest = hal::Time::min();
@@ -165,7 +168,9 @@ class Bench {
     setup.ports[0] = hal::make_port(world_.loop, place.port);
     setup.baud = place.port.spec.kind == hal::PortSpec::Kind::serial ? place.port.baud : 0;
     setup.sink = &watcher_;
-    watcher_.period = hal::from_seconds(1 / row_.figures(place.options, setup.baud).packets_hz);
+    const drivers::Figures figures = row_.figures(place.options, setup.baud);
+    watcher_.period = hal::from_seconds(1 / figures.packets_hz);
+    watcher_.whole_turns = figures.packets_hz == figures.turns_hz;
     driver_ = row_.make(place.options, std::move(setup));
     std::printf("\n%s: %s", device.driver, real != nullptr ? real : "simulator");
   }

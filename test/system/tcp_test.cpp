@@ -27,7 +27,6 @@ TEST(SystemTcp, AHokuyoStreamsComesBackAndIsStopped) {
   StreamReader stream(bench.socket());
   CHECK_TEXT(stream.read_until([&] { return stream.topic("/front/points").messages > 20; }),
              daemon->err().c_str());
-  STRCMP_CONTAINS("UTM-30LX-EW", stream.value("front", "about").c_str());
 
   lidar.reset();
   CHECK(stream.read_until([&] { return stream.event("front", "stall") != nullptr; }));

@@ -216,3 +216,43 @@ TEST(SimHokuyoDialogue, TheSpeedOnTheCommandLineIsTheOneThatItSays) {
   sim::DeviceClock clock(1);
   CHECK_FALSE(static_cast<bool>(row.make({settings, clock, 101.0, 1})));
 }
+
+TEST(SimHokuyoDialogue, OnTheNetworkThereIsNoRate) {
+  for (const char* model : {"UST-10LX", "UST-20LX", "UTM-30LX-EW"}) {
+    HokuyoBench ust(sim::Options{{"model", model}});
+    CHECK_EQUAL(0, ust.model().baud());
+    STRCMP_EQUAL("SS115200\n0Ff\n\n", ust.ask("SS115200\n").c_str());
+    STRCMP_EQUAL("SS115201\n02R\n\n", ust.ask("SS115201\n").c_str());
+  }
+}
+
+TEST(SimHokuyoDialogue, ASleepingSensorMeasuresNothingUntilItIsWoken) {
+  HokuyoBench utm(sim::Options{{"model", "UTM-30LX"}, {"found", "streaming"}});
+  STRCMP_EQUAL("%ST\n00P\n004D\n\n", utm.ask("%ST\n").c_str());
+  STRCMP_EQUAL("%SL\n00P\n\n", utm.ask("%SL\n").c_str());
+  STRCMP_EQUAL("%ST\n00P\n005E\n\n", utm.ask("%ST\n").c_str());
+  CHECK_EQUAL(0, utm.texts(1.0).size());
+  utm.ask("QT\n");
+  STRCMP_EQUAL("%ST\n00P\n000@\n\n", utm.ask("%ST\n").c_str());
+  STRCMP_EQUAL("%SL\n0Ee\n\n", bench.ask("%SL\n").c_str());  // an URG
+}
+
+TEST(SimHokuyoDialogue, TheSecondRebootWithinASecondCounts) {
+  HokuyoBench ust(sim::Options{{"model", "UST-10LX"}, {"found", "streaming"}});
+  STRCMP_EQUAL("RB\n01Q\n\n", ust.ask("RB\n").c_str());
+  ust.texts(1.5);
+  STRCMP_EQUAL("RB\n01Q\n\n", ust.ask("RB\n").c_str());
+  STRCMP_EQUAL("RB\n00P\n\n", ust.ask("RB\n").c_str());
+  CHECK_EQUAL(0, ust.texts(1.0).size());
+}
+
+TEST(SimHokuyoDialogue, FurtherReturnsStandBehindTheirMark) {
+  HokuyoBench ew(sim::Options{{"model", "UTM-30LX-EW"}});
+  ew.ask("ND0540054201000\n");
+  // Steps 540 to 542 look ahead, at the wall 4 m away: one return, two, three.
+  CHECK_EQUAL(0, ew.first_text(0.06).find("ND0540054201000\n99b\n0000" +
+                                          std::string(1, hokuyo_test::sum_of("0000")) +
+                                          "\n0nP0nP&16D0nP&16D&1>8"));
+  HokuyoBench ust(sim::Options{{"model", "UST-10LX"}});
+  STRCMP_EQUAL("ND0540054201000\n0Ee\n\n", ust.ask("ND0540054201000\n").c_str());
+}

@@ -124,3 +124,39 @@ TEST(TwoWay, TheLatencyOfAStampIsWhatWasHeldAndTheLineWithinWhatWasMeasured) {
   CHECK_TRUE(stamped_at(timing, {}) == 25ms);
   CHECK_TRUE(stamped_at(timing, {.fixed_latency = 7ms}) == 27ms);
 }
+
+TEST(TwoWay, LaterRoundsNarrowTheLatencyAndWidenItNever) {
+  const auto settle = [&](hal::Time from) {
+    for (hal::Duration t{}; t < 3s; t += 100ms) {
+      two_way.arrived(reading(from + t), from + t + 30ms);
+    }
+  };
+  exchange(kStart, 5ms, 1ms);
+  settle(kStart + 100ms);
+  const hal::Duration least = two_way.least(), most = two_way.most();
+  exchange(kStart + 30s, 1ms, 9ms);
+  CHECK_TRUE(two_way.least() == least && two_way.most() == most);  // until its frames have settled
+  settle(kStart + 30s + 100ms);
+  CHECK_TRUE(two_way.least() > least || two_way.most() < most);
+  CHECK_TRUE(two_way.least() <= 30ms && two_way.most() >= 30ms);
+  CHECK_TRUE(two_way.uncertainty() <= 2500us);
+  const hal::Duration narrow = two_way.most() - two_way.least();
+  exchange(kStart + 60s, 50ms, 50ms);
+  settle(kStart + 61s);
+  CHECK_TRUE(two_way.most() - two_way.least() == narrow);
+}
+
+TEST(TwoWay, ARoundThatContradictsEarlierOnesDoesNotCount) {
+  exchange(kStart, 1ms, 1ms);
+  for (int i = 0; i < 30; ++i)
+    two_way.arrived(reading(kStart + i * 100ms), kStart + i * 100ms + 30ms);
+  const hal::Duration least = two_way.least(), most = two_way.most();
+  for (const hal::Duration off :
+       {hal::Duration(-50ms), hal::Duration(50ms), hal::Duration(-402s)}) {
+    const hal::Time now = kStart + 30s;
+    two_way.exchange(reading(now) + off, now, now + 1ms);
+    for (int i = 1; i < 30; ++i) two_way.arrived(reading(now + i * 100ms), now + i * 100ms + 30ms);
+    CHECK_TRUE(two_way.least() == least && two_way.most() == most);
+    CHECK_TRUE(two_way.knows_latency());
+  }
+}
