@@ -110,6 +110,14 @@ Bytes Fields::bytes(std::size_t n) {
   return {};
 }
 
+void Fields::skip(std::size_t count, std::size_t width) {
+  if (dialect_ == Dialect::binary) {
+    taken(count * width);
+    return;
+  }
+  for (; count > 0 && ok_; --count) number(width);
+}
+
 std::string_view Fields::token() {
   const std::string_view text = text_in(rest_);
   const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());

@@ -51,9 +51,10 @@ class Fields {
   std::int32_t i32() { return static_cast<std::int32_t>(number(4)); }
   std::int16_t i16() { return static_cast<std::int16_t>(number(2)); }
   float f32() { return std::bit_cast<float>(number(4)); }
-  std::string_view word(std::size_t length);  // A: the next token; B: `length` characters
-  std::string_view text(std::size_t length);  // A: behind a blank; both: `length` characters
-  Bytes bytes(std::size_t n);                 // B: the next n; A: none
+  std::string_view word(std::size_t length);        // A: the next token; B: `length` characters
+  std::string_view text(std::size_t length);        // A: behind a blank; both: `length` characters
+  Bytes bytes(std::size_t n);                       // B: the next n; A: none
+  void skip(std::size_t count, std::size_t width);  // so many numbers
 
   Dialect dialect() const { return dialect_; }
   Bytes rest() const { return rest_; }

@@ -14,6 +14,7 @@
 #include "drivers/microstrain_mip/microstrain_mip.h"
 #include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
+#include "drivers/sick_cola/sick_cola.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
 
@@ -144,6 +145,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Rplidar>,
           .likeness = likeness<Rplidar>,
           .finding = Rplidar::finding()},
+      Row{.name = "sick_cola",
+          .kind = Kind::lidar,
+          .models = "SICK TiM5xx, TiM7xx, TiM8xx, LMS1xx, LMS5xx, LRS, one layer of MRS1xxx",
+          .default_baud = 0,
+          .stamp_of = StampOf::first_beam,
+          .speaks = true,
+          .options = SickCola::options(),
+          .figures = SickCola::figures,
+          .make = make_driver<SickCola>,
+          .make_decoder = make_decoder<SickCola>,
+          .likeness = likeness<SickCola>,
+          .finding = SickCola::finding()},
       Row{.name = "xv11",
           .kind = Kind::lidar,
           .models = "Neato XV-11, Xiaomi LDS01RR, LDS02RR",

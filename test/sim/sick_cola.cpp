@@ -33,6 +33,7 @@ constexpr OptionRow kOptions[] = {
            "events between request and answer, answers twice, field events between scans"),
     choice("unknown_channel", "off", "off|on", "a channel that no host knows, of another length"),
     number("scale", "1", 0.1, 100.0, "mm to a step of the ranges (LMS5xx at long range: 2)"),
+    choice("streaming", "off", "off|on", "sends scans from the start, as to a host that was there"),
     number("busy_s", "-1", -1.0, 60.0, "from Run until it is ready; -1 = as the model does"),
 };
 
@@ -45,6 +46,7 @@ class Scanner final : public DeviceModel {
         stamps_end_(in.settings.word("stamp") == "end"),
         refuse_(in.settings.word("refuse")),
         chatters_(in.settings.on("chatter")),
+        found_streaming_(in.settings.on("streaming")),
         session_(cola::spoken_of(in.settings.word("dialect")), identity(model)) {
     stored_ = delivered(model, rate_hz);
     look_.scale = in.settings.number("scale");
@@ -59,7 +61,8 @@ class Scanner final : public DeviceModel {
     wanted_ = stored_;
     active_ = stored_;
     measures_ = true;
-    subscribed_ = input_events_ = output_events_ = field_events_ = false;
+    subscribed_ = found_streaming_;
+    input_events_ = output_events_ = field_events_ = false;
     deaf_until_ = ready_at_ = now;
     turns_ = telegrams_ = 0;
     turn_first_ = now;
@@ -302,7 +305,7 @@ class Scanner final : public DeviceModel {
   Random random_;
   const bool stamps_end_;
   const std::string refuse_;
-  const bool chatters_;
+  const bool chatters_, found_streaming_;
   hal::Duration busy_{};
   cola::Session session_;
   Look look_;

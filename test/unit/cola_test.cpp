@@ -1,11 +1,7 @@
 #include "drivers/cola.h"
 
-#include <fstream>
-#include <sstream>
-
+#include "test/support/cola_telegrams.h"
 #include "test/support/framing_properties.h"
-#include "test/support/hex.h"
-#include "test/support/places.h"
 
 using namespace drivers;
 using cola::Command;
@@ -14,32 +10,12 @@ using cola::Fields;
 using cola::Question;
 using test::hex;
 using test::Stream;
+using test::cola::ascii;
+using test::cola::binary;
 
 namespace {
 
 using Kind = Question::Answer::Kind;
-
-Stream ascii(std::string_view text) {
-  Stream out{std::byte{2}};
-  test::append(out, std::as_bytes(std::span(text)));
-  out.push_back(std::byte{3});
-  return out;
-}
-
-Stream binary(std::string_view text, hal::Bytes arguments = {}) {
-  Stream payload;
-  test::append(payload, std::as_bytes(std::span(text)));
-  test::append(payload, arguments);
-  Stream out = hex("02020202");
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    out.push_back(static_cast<std::byte>(payload.size() >> shift));
-  }
-  test::append(out, payload);
-  std::byte sum{};
-  for (const std::byte b : payload) sum ^= b;
-  out.push_back(sum);
-  return out;
-}
 
 Stream written(const Command& command) {
   Request request;
@@ -52,25 +28,6 @@ Question asked(const Command& command) {
   Request request;
   question.ask(command, request);
   return question;
-}
-
-// The recorded dialogue of an LMS511: direction and bytes of each telegram. Empty: not here.
-struct Recorded {
-  bool from_host;
-  Stream bytes;
-};
-std::vector<Recorded> recorded() {
-  std::vector<Recorded> out;
-  std::ifstream file(test::in_captures("sick-cola/lms511_startup.tsv"));
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with('#')) continue;
-    std::istringstream fields(line);
-    std::string seconds, direction, bytes;
-    fields >> seconds >> direction >> bytes;
-    out.push_back({direction == "host>device", hex(bytes)});
-  }
-  if (out.empty()) UT_PRINT("no captures here: nothing tested");
-  return out;
 }
 
 const Stream kLogin = hex(
@@ -213,9 +170,9 @@ TEST(Cola, ALoginIsTakenOrRefusedByItsAnswer) {
 }
 
 TEST(Cola, EveryRecordedTelegramIsFramedAndNamed) {
-  const std::vector<Recorded> dialogue = recorded();
+  const auto dialogue = test::cola::lms511_startup();
   Stream stream;
-  for (const Recorded& telegram : dialogue) test::append(stream, telegram.bytes);
+  for (const auto& telegram : dialogue) test::append(stream, telegram.bytes);
   const test::Cut cut = test::cut(cola::Framing{}, stream);
   LONGS_EQUAL(dialogue.size(), cut.frames.size());
   LONGS_EQUAL(0, cut.stats.garbage_bytes);

@@ -58,6 +58,10 @@ const Case kCases[] = {
     {"hokuyo_scip", {{"model", "UST-10LX"}}, {}, 0, true, 1ms, 200ns},
     {"hokuyo_scip", {{"model", "UST-20LX"}}, {{"mode", "GD"}}, 0, true, 1ms, 25ms},
     {"hokuyo_scip", {{"model", "UTM-30LX-EW"}}, {{"mode", "NE"}}, 0, true, 1ms, 200ns},
+    // Stamp and transmission are both cut to microseconds.
+    {"sick_cola", {{"model", "TiM561"}}, {}, 0, true, 1us, 2us},
+    {"sick_cola", {{"model", "LMS111"}}, {}, 0, true, 1us, 2us},
+    {"sick_cola", {{"model", "LMS511"}}, {}, 0, true, 1us, 2us},
     {"ldrobot", {{"model", "LD06"}}, {{"model", "LD06"}}, 230400, true, 1ms, 10ns},
     {"ldrobot", {{"model", "LD19"}}, {{"model", "LD19"}}, 230400, true, 1ms, 10ns},
     {"ldrobot", {{"model", "STL-06P"}}, {{"model", "STL-06P"}}, 230400, true, 1ms, 10ns},
