@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/net_capture.h"
 #include "app/lidarctl/packet_line.h"
 
 namespace lidarctl {
@@ -54,12 +55,13 @@ std::vector<std::byte> from_hex(const std::string& path, const std::string& text
   return bytes;
 }
 
+bool is_net_capture(const std::string& path) {
+  return path.ends_with(".pcap") || path.ends_with(".pcapng");
+}
+
 std::vector<std::byte> load(const std::string& path) {
   const std::string content = read_file(path);
   if (path.ends_with(".hex")) return from_hex(path, content);
-  if (path.ends_with(".pcap") || path.ends_with(".pcapng")) {
-    throw Failure(kNoInput, path + ": network captures are not read yet; save the payload as .bin");
-  }
   const auto bytes = std::as_bytes(std::span(content));
   return {bytes.begin(), bytes.end()};
 }
@@ -101,14 +103,45 @@ void set_option(const drivers::Row& row, drivers::Options& options, const std::s
 }
 
 struct Arguments {
-  std::string driver, file;
+  std::string driver, file, from;
+  std::uint16_t port = 0;
   std::vector<std::string> settings;
 };
+
+// A byte's time is a whole number of ns, so its error adds up along a read: to 0.13 us at most.
+void feed_line(drivers::Decoder& decoder, hal::Bytes bytes, int baud) {
+  constexpr std::size_t kRead = 256;
+  const hal::Duration per_byte(baud > 0 ? (10'000'000'000 + baud / 2) / baud : 0);
+  for (std::size_t at = 0; at < bytes.size() && std::cout; at += kRead) {
+    const auto part = bytes.subspan(at, std::min(kRead, bytes.size() - at));
+    const std::size_t last = at + part.size() - 1;
+    const auto last_at = hal::from_ns(
+        baud > 0 ? static_cast<std::int64_t>(std::llround(static_cast<double>(last) * 1e10 / baud))
+                 : 0);
+    decoder.feed({.bytes = part, .last_at = last_at, .per_byte = per_byte});
+  }
+}
+
+void feed_net(drivers::Decoder& decoder, const Arguments& arguments, hal::Bytes file) {
+  NetChoice choice{.port = arguments.port};
+  if (!arguments.from.empty()) choose_sender(choice, arguments.from);
+  const NetReport report =
+      read_capture(arguments.file, file, choice, [&](hal::Bytes bytes, std::int64_t unix_ns) {
+        if (std::cout) decoder.feed({.bytes = bytes, .last_at = hal::from_ns(unix_ns)});
+      });
+  for (const std::string& note : report.notes) {
+    std::cerr << "lidarctl: " << arguments.file << ": " << note << '\n';
+  }
+}
 
 void decode(const Arguments& arguments) {
   const drivers::Row& row = driver_row(arguments.driver);
   drivers::Options options(row.options);
-  int baud = row.default_baud;
+  const bool is_net = is_net_capture(arguments.file);
+  if (!is_net && (arguments.port > 0 || !arguments.from.empty())) {
+    throw Failure(kUsage, "--port and --from choose within .pcap and .pcapng files");
+  }
+  int baud = is_net ? 0 : row.default_baud;
   for (const std::string& setting : arguments.settings) {
     const auto [key, value] = key_value(setting);
     if (key == "baud") {
@@ -127,16 +160,10 @@ void decode(const Arguments& arguments) {
   const std::vector<std::byte> bytes = load(arguments.file);
   Printer printer;
   const auto decoder = row.make_decoder(options, baud, printer);
-  // A byte's time is a whole number of ns, so its error adds up along a read: to 0.13 us at most.
-  constexpr std::size_t kRead = 256;
-  const hal::Duration per_byte(baud > 0 ? (10'000'000'000 + baud / 2) / baud : 0);
-  for (std::size_t at = 0; at < bytes.size() && std::cout; at += kRead) {
-    const auto part = std::span(bytes).subspan(at, std::min(kRead, bytes.size() - at));
-    const std::size_t last = at + part.size() - 1;
-    const auto last_at = hal::from_ns(
-        baud > 0 ? static_cast<std::int64_t>(std::llround(static_cast<double>(last) * 1e10 / baud))
-                 : 0);
-    decoder->feed({.bytes = part, .last_at = last_at, .per_byte = per_byte});
+  if (is_net) {
+    feed_net(*decoder, arguments, bytes);
+  } else {
+    feed_line(*decoder, bytes, baud);
   }
   decoder->finish();
   print(decoder->stats());
@@ -150,8 +177,14 @@ void add_decode(CLI::App& root) {
       root.add_subcommand("decode", "Decode the received bytes of one port to JSON lines");
   command->add_option("DRIVER", arguments->driver, "driver name, see `lidarctl drivers`")
       ->required();
-  command->add_option("FILE", arguments->file, ".bin: bytes as received; .hex: the same as text")
+  command
+      ->add_option("FILE", arguments->file,
+                   ".bin: bytes as received; .hex: the same as text; .pcap, .pcapng")
       ->required();
+  command->add_option("--port", arguments->port,
+                      "network captures: UDP or TCP port, at either end");
+  command->add_option("--from", arguments->from, "network captures: who sent it")
+      ->type_name("HOST[:PORT]");
   command->add_option("--set", arguments->settings, "driver option, or baud=N (0: no line time)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -73,7 +73,8 @@ hal::Duration Prober::window() const {
 }
 
 void Prober::tick_listening(hal::Time now) {
-  if (now - began_ >= kWhole) return fail(now);
+  const bool is_vain = has_asked_ && port_->bytes() == 0 && now - asked_ >= kAfterwards;
+  if (is_vain || now - began_ >= kWhole) return fail(now);
   const bool is_over = now - since_ >= window();
   const std::size_t size = port_->sample().size();
   if (!is_over && size < looked_at_ + kEnough) return;
@@ -148,7 +149,10 @@ void Prober::after_all_trials(hal::Time now) {
   }
   if (!port_) return fail(now);
   rate_ = 0;
-  if (has_asked_) return listen(now);  // what was said may have started a motor
+  if (has_asked_) {  // what was said may have started a motor
+    asked_ = now;
+    return listen(now);
+  }
   ask(now);
 }
 

@@ -55,6 +55,7 @@ class Prober final : private drivers::PacketSink {
   static constexpr hal::Duration kConnect = std::chrono::milliseconds(1500);
   static constexpr hal::Duration kDialogue = std::chrono::seconds(5);
   static constexpr hal::Duration kObserve = std::chrono::milliseconds(900);
+  static constexpr hal::Duration kAfterwards = std::chrono::seconds(3);  // motors spin up
   static constexpr hal::Duration kWhole = std::chrono::milliseconds(9300);  // its stop not counted
 
  private:
@@ -90,7 +91,7 @@ class Prober final : private drivers::PacketSink {
   SharedPort* const port_;  // null: no serial line
   const MakePorts make_;
   Phase phase_ = Phase::opening;
-  hal::Time began_{}, since_{}, streams_since_{};
+  hal::Time began_{}, since_{}, streams_since_{}, asked_{};
 
   std::vector<int> rates_{};  // to listen at
   std::size_t rate_ = 0;

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace lidarctl {
+namespace {
+
+constexpr int kUsual = 115'200;
+
+}  // namespace
 
 // What a driver has of it. Closing it gives it back, with its lines as open() had set them.
 class SharedPort::Lent final : public hal::Port {
@@ -35,7 +40,7 @@ class SharedPort::Lent final : public hal::Port {
     return owner_.port_->set_baud(baud);
   }
   bool drained() const override { return owner_.port_->drained(); }
-  bool has_line() const override { return owner_.port_->has_line(); }
+  bool has_line() const override { return owner_.has_line_; }
   hal::PortStats stats() const override { return owner_.port_->stats(); }
   std::string_view name() const override { return owner_.port_->name(); }
 
@@ -75,6 +80,7 @@ std::unique_ptr<hal::Port> SharedPort::lend(int baud) {
 void SharedPort::on_port_open(hal::Time now) {
   now_ = now;
   is_open_ = true;
+  has_line_ = port_->has_line() && static_cast<bool>(port_->set_baud(kUsual));
 }
 
 void SharedPort::on_chunk(const hal::Chunk& chunk) {

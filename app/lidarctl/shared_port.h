@@ -21,8 +21,8 @@ class SharedPort final : private hal::PortListener {
   bool is_open() const { return is_open_; }
   // Why it could not be opened, or what ended it.
   const std::optional<hal::Error>& error() const { return error_; }
-  // Whether a baud rate means anything there.
-  bool has_line() const { return port_->has_line(); }
+  // Whether a baud rate means anything there: a pty has none, nor has a device that is USB itself.
+  bool has_line() const { return has_line_; }
   std::string_view name() const { return port_->name(); }
 
   // From now on at this rate; forgets the sample. 0: as it is.
@@ -50,7 +50,7 @@ class SharedPort final : private hal::PortListener {
 
   std::unique_ptr<hal::Port> port_;
   Lent* borrower_ = nullptr;
-  bool is_open_ = false;
+  bool is_open_ = false, has_line_ = false;
   std::optional<hal::Error> error_{};
   std::vector<std::byte> sample_{};
   std::array<std::byte, kFirst> first_{};

@@ -18,8 +18,8 @@ TEST_GROUP(SystemCommands) {
 TEST(SystemCommands, EveryHelpEndsWellAndShowsTheUsage) {
   const Ran all = bench.lidarctl({"--help"});
   LONGS_EQUAL(0, all.status);
-  for (const char* const command : {"check", "decode", "drivers", "monitor", "record", "replay",
-                                    "simulate", "stamps", "status"}) {
+  for (const char* const command : {"check", "decode", "drivers", "monitor", "probe", "record",
+                                    "replay", "simulate", "stamps", "status"}) {
     CHECK_TEXT(contains(all.out, command), command);
     const Ran help = bench.lidarctl({command, "--help"});
     LONGS_EQUAL_TEXT(0, help.status, command);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "test/support/harness.h"
+#include "test/support/pcap_writer.h"
 #include "test/support/places.h"
 #include "test/system/bench.h"
 #include "test/system/json.h"
@@ -261,4 +262,97 @@ TEST(SystemDecode, ErrorsNameTheThingAndTheExitStatus) {
     CHECK_TEXT(contains(ran.err, c.says), ran.err.c_str());
     STRCMP_EQUAL("", ran.out.c_str());
   }
+}
+
+namespace {
+
+namespace pcap = test::pcap;
+
+std::vector<test::Stream> datagrams(const std::string& bytes, std::size_t size) {
+  std::vector<test::Stream> all;
+  const auto view = std::as_bytes(std::span(bytes));
+  for (std::size_t at = 0; at < view.size(); at += size) {
+    const auto part = view.subspan(at, std::min(size, view.size() - at));
+    all.emplace_back(part.begin(), part.end());
+  }
+  return all;
+}
+
+std::string text_of(const test::Stream& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+TEST(SystemDecode, ANetworkCaptureGivesTheSameAtTheTimesOfCapture) {
+  if (!has_captures("microstrain-mip/mip_first400.bin")) return;
+  const std::string bytes = test::read_file(capture("microstrain-mip/mip_first400.bin"));
+  decode("microstrain_mip", capture("microstrain-mip/mip_first400.bin"));
+  const std::vector<Json> expected = lines;
+  // As UDP to a file in nanoseconds, and as TCP, with two segments that change places.
+  constexpr std::int64_t kBegin = 1'700'000'000'123'456'789;
+  pcap::Writer udp(false, true);
+  pcap::NgWriter tcp(true);
+  tcp.interface(101, 9);
+  std::int64_t at = kBegin;
+  std::uint32_t sequence = 4'294'967'000;
+  std::vector<test::Stream> segments;
+  for (const test::Stream& part : datagrams(bytes, 700)) {
+    udp.add(pcap::ethernet(pcap::udp_ip(part), {0x8100}), at += 1'000'000);
+    udp.add(
+        pcap::ethernet(pcap::udp_ip({std::byte{'?'}}, {pcap::kHost, pcap::kDevice, 40000, 2111})),
+        at);
+    segments.push_back(pcap::tcp_ip(sequence, part));
+    sequence += static_cast<std::uint32_t>(part.size());
+  }
+  std::swap(segments[3], segments[4]);
+  segments.push_back(segments[5]);
+  at = kBegin;
+  for (const test::Stream& s : segments)
+    tcp.packet(0, s, static_cast<std::uint64_t>(at += 1'000'000));
+  test::write_file(bench.file("udp.pcap"), text_of(udp.file));
+  test::write_file(bench.file("tcp.pcapng"), text_of(tcp.file));
+  for (const char* const file : {"udp.pcap", "tcp.pcapng"}) {
+    const Ran ran =
+        bench.lidarctl({"decode", "microstrain_mip", bench.file(file), "--from", "192.168.0.11"});
+    LONGS_EQUAL_TEXT(0, ran.status, ran.err.c_str());
+    lines.clear();
+    std::istringstream out(ran.out);
+    for (std::string line; std::getline(out, line);) lines.push_back(Json::parse(line));
+    LONGS_EQUAL(expected.size(), lines.size());
+    for (const char* const key : {"bytes", "frames", "packets", "garbage_bytes"}) {
+      DOUBLES_EQUAL(expected.back()[key].number(), stat(key), 0);
+    }
+    const double first = lines[0]["t_ns"].number() - static_cast<double>(kBegin);
+    CHECK_TEXT(first > -1e9 && first < 1e8, "the time of capture");
+  }
+}
+
+TEST(SystemDecode, WhoIsMeantInANetworkCaptureIsChosen) {
+  const std::string frame = kFrame;
+  test::Stream bytes;
+  for (std::size_t i = 0; i + 1 < frame.size(); i += 3) {
+    bytes.push_back(static_cast<std::byte>(std::stoi(frame.substr(i, 2), nullptr, 16)));
+  }
+  pcap::Writer w;
+  const pcap::Ends a{0x0A000001, 0x0A000002, 5000, 6000}, b{0x0A000003, 0x0A000002, 5001, 6000};
+  for (int i = 0; i < 3; ++i) w.add(pcap::ethernet(pcap::udp_ip(bytes, a)), 1'000'000'000);
+  w.add(pcap::ethernet(pcap::udp_ip(bytes, b)), 1'000'000'000);
+  test::write_file(bench.file("two.pcap"), text_of(w.file));
+  const auto frames = [&](std::vector<std::string> more, const char* says) {
+    more.insert(more.begin(), {"decode", "ldrobot", bench.file("two.pcap")});
+    const Ran ran = bench.lidarctl(more);
+    CHECK_TEXT(contains(ran.err, says), ran.err.c_str());
+    if (ran.status != 0) return -ran.status;
+    return static_cast<int>(test::count_lines(ran.out)) - 1;
+  };
+  LONGS_EQUAL(3, frames({}, "left out is UDP 10.0.0.3:5001 to 10.0.0.2:6000"));
+  LONGS_EQUAL(1, frames({"--port", "5001"}, ""));
+  LONGS_EQUAL(1, frames({"--from", "10.0.0.3"}, ""));
+  LONGS_EQUAL(3, frames({"--from", "10.0.0.1:5000", "--port", "6000"}, ""));
+  LONGS_EQUAL(-66,
+              frames({"--from", "10.0.0.9"}, "there are\n  UDP 10.0.0.1:5000 to 10.0.0.2:6000"));
+  LONGS_EQUAL(-64, frames({"--from", "lidar.local"}, "--from wants an IPv4 address"));
+  test::write_file(bench.file("two.pcap"), "no capture at all");
+  LONGS_EQUAL(-66, frames({}, "neither pcap nor pcapng"));
 }
