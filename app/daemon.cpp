@@ -86,8 +86,10 @@ hal::Status Daemon::open(const std::string& configuration) {
 void Daemon::add_drivers() {
   for (std::size_t i = 0; i < stack_.sensors.size(); ++i) {
     const config::Sensor& sensor = stack_.sensors[i];
+    if (!config::is_device(sensor)) continue;
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup{.first_sensor = id,
+                               .outputs = config::outputs_of(stack_, i),
                                .baud = sensor.baud,
                                .stamps = sensor.stamps,
                                .ports = {},

@@ -35,16 +35,20 @@ Level level_of(const config::Sensor& sensor, const drivers::Health& health,
   return failed && sensor.role == config::Role::required ? Level::error : Level::warn;
 }
 
-void put_wire(DiagnosticWriter& out, const drivers::Health& h, const hal::PortStats& port) {
+void put_port(DiagnosticWriter& out, const hal::PortStats& port) {
+  const Count counts[] = {{"wire.rejected_datagrams", port.rejected_datagrams},
+                          {"wire.lost_datagrams", port.lost_datagrams},
+                          {"wire.replaced_stamps", port.replaced_stamps}};
+  put(out, counts);
+}
+
+void put_wire(DiagnosticWriter& out, const drivers::Health& h) {
   const Count counts[] = {
       {"wire.bytes", h.framing.bytes},
       {"wire.frame_bytes", h.framing.frame_bytes},
       {"wire.garbage_bytes", h.framing.garbage_bytes},
       {"wire.pending", h.pending},
       {"wire.rejected", h.framing.rejected},
-      {"wire.rejected_datagrams", port.rejected_datagrams},
-      {"wire.lost_datagrams", port.lost_datagrams},
-      {"wire.replaced_stamps", port.replaced_stamps},
       {"driver.frames", h.framing.frames},
       {"driver.replies", h.replies},
       {"driver.silent_frames", h.silent_frames},
@@ -54,6 +58,7 @@ void put_wire(DiagnosticWriter& out, const drivers::Health& h, const hal::PortSt
       {"driver.stuck", h.stuck},
       {"driver.unwanted", h.unwanted},
       {"driver.packets", h.packets},
+      {"driver.imu_packets", h.imu_packets},
       {"driver.lost", h.lost},
       {"driver.extra_packets", h.extra_packets},
       {"driver.faults", h.faults},
@@ -299,7 +304,7 @@ void Diagnostics::publish_configuration() {
     writer.value("port", ports_[i]);
     writer.value("role", name(sensor.role));
     writer.value("trajectory", stack_.collation.by_trajectory ? sensor.trajectory : "");
-    writer.value("kind", sensor.driver->kind == drivers::Kind::lidar ? "lidar" : "imu");
+    writer.value("kind", config::kind_of(sensor) == drivers::Kind::lidar ? "lidar" : "imu");
     put(writer, "max_wait_us", plan.max_wait.count() / 1000);
     put(writer, "latency_budget_us", plan.worst_age.count() / 1000);
     put(writer, "capacity", static_cast<std::int64_t>(plan.capacity));
@@ -410,14 +415,19 @@ void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
   out.value("rate", account.rate_text.view());
   out.value("sampling", account.sampling_text.view());
   out.value("rate_hz", hal::Text<24>::of("%.3f", account.rate_hz).view());
-  put_wire(out, health, account.port);
+  put_port(out, account.port);
+  if (config::is_device(sensor)) {
+    put_wire(out, health);
+  } else {
+    put(out, "driver.packets", static_cast<std::int64_t>(health.packets));
+  }
   put_clock(out, health.clock);
   const Count counts[] = {{"packets.in", account.packets},
                           {"packets.sampled_out", account.sampled_out},
                           {"output.messages", published.messages},
                           {"output.points", published.points}};
   put(out, counts);
-  if (sensor.driver->kind == drivers::Kind::lidar) {
+  if (config::kind_of(sensor) == drivers::Kind::lidar) {
     put_clouds(out, account.clouds);
   } else {
     put_samples(out, account.samples);

@@ -22,9 +22,9 @@ struct ServiceStats {
 
 // /diagnostics (latched): one status "lidard" with the time line (unix_offset_ns, segment), then
 // one per sensor, input and merged cloud with its state, cause, counters and books; keys are those
-// of Account, so that any client can check them. /lidard/events: one status per event, its kind
-// under the key "event". /lidard/configuration (latched): what is configured, one status per
-// sensor.
+// of Account, so that any client can check them; frames and bytes stand at a device's first output.
+// /lidard/events: one status per event, its kind under the key "event". /lidard/configuration
+// (latched): what is configured, one status per sensor.
 class Diagnostics {
  public:
   // Declares the channels. Everything passed in outlives it.

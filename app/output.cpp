@@ -23,7 +23,7 @@ Output::Output(const config::Stack& stack, const config::Plan& plan, MessageSink
   sensors_.reserve(stack.sensors.size());
   for (const config::Sensor& config : stack.sensors) {
     const bool tracking =
-        config.frame == config::Frame::tracking || config.driver->kind == drivers::Kind::imu;
+        config.frame == config::Frame::tracking || config::kind_of(config) == drivers::Kind::imu;
     sensors_.push_back(
         {.config = &config, .frame = tracking ? stack.frame : config.name, .stats = {}});
     declare(sensors_.back());
@@ -59,15 +59,16 @@ void Output::declare_merged() {
   for (const config::Merged& merged : stack_.merged) {
     const auto first = std::ranges::find(sensors_, merged.sensors.front(),
                                          [](const Sensor& s) { return s.config->name; });
-    merged_.push_back({channel(merged.name, "points", kPointCloud2Type), first->order});
+    merged_.push_back({channel(merged.name + "/points", kPointCloud2Type), first->order});
   }
 }
 
-// A sensor that is named like the tracking frame is there already.
+// A sensor that is named like the tracking frame is there already; a second output has the frame of
+// its device.
 void Output::declare_transforms() {
   std::size_t size = 64;
   for (const Sensor& sensor : sensors_) {
-    if (sensor.config->name == stack_.frame) continue;
+    if (sensor.config->name == stack_.frame || !config::is_device(*sensor.config)) continue;
     const auto& [xyz, rpy] = sensor.config->pose;
     const Eigen::Quaterniond q = collation::rotation_of(rpy);
     transforms_.push_back({.header = {0, stack_.frame},
@@ -82,17 +83,18 @@ void Output::declare_transforms() {
 }
 
 void Output::declare(Sensor& sensor) {
-  const bool lidar = sensor.config->driver->kind == drivers::Kind::lidar;
-  if (!lidar) sensor.imu = channel(sensor.config->name, "imu", kImuType);
+  const bool lidar = config::kind_of(*sensor.config) == drivers::Kind::lidar;
+  const std::string& name = sensor.config->name;  // NAME/imu is a topic already
+  if (!lidar)
+    sensor.imu = channel(config::is_device(*sensor.config) ? name + "/imu" : name, kImuType);
   if (lidar && sensor.config->outputs.points) {
-    sensor.points = channel(sensor.config->name, "points", kPointCloud2Type);
+    sensor.points = channel(name + "/points", kPointCloud2Type);
   }
-  if (lidar && sensor.config->outputs.scan)
-    sensor.scan = channel(sensor.config->name, "scan", kLaserScanType);
+  if (lidar && sensor.config->outputs.scan) sensor.scan = channel(name + "/scan", kLaserScanType);
 }
 
-ChannelId Output::channel(const std::string& name, const char* what, const MessageType& type) {
-  const auto id = sink_.add_channel("/" + name + "/" + what, type, 0);
+ChannelId Output::channel(const std::string& topic, const MessageType& type) {
+  const auto id = sink_.add_channel("/" + topic, type, 0);
   if (id) return *id;
   if (status_) status_ = id.error();
   return 0;

@@ -66,7 +66,7 @@ class Output final : public collation::MergedSink {
   void declare(Sensor&);
   void declare_merged();
   void declare_transforms();
-  ChannelId channel(const std::string& name, const char* what, const MessageType&);
+  ChannelId channel(const std::string& topic, const MessageType&);
   void publish(ChannelId, std::int64_t log_time, std::size_t size);
   void publish_points(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);
   void publish_scan(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);

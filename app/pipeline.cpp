@@ -67,7 +67,9 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collati
                       .aligner = nullptr,
                       .rate = collation::RateTimer(kRateWindow, kRateEvents)});
     Lane& lane = lanes_.back();
-    if (sensor.driver->kind == drivers::Kind::lidar) {
+    lane.second_output = !config::is_device(sensor);
+    lane.driver = i == 0 ? 0 : lanes_[i - 1].driver + (lane.second_output ? 0 : 1);
+    if (config::kind_of(sensor) == drivers::Kind::lidar) {
       lane.pool = pool_of(sensor, plan.sensors[i]);
       lane.builder = std::make_unique<collation::CloudBuilder>(
           config::cloud_options(sensor, plan.sensors[i]), *lane.pool);
@@ -118,8 +120,8 @@ void Pipeline::tick(hal::Time now) {
 
 void Pipeline::end_pass(hal::Time began) {
   now_ = began;
-  for (std::size_t i = 0; i < drivers_.size(); ++i) {
-    if (drivers_[i]->drained()) {
+  for (std::size_t i = 0; i < sensors_; ++i) {
+    if (drivers_[lanes_[i].driver]->drained()) {
       collator_->read_empty(static_cast<drivers::SensorId>(i), began);
     }
   }
@@ -199,6 +201,7 @@ void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& 
 void Pipeline::on_state(drivers::SensorId id, drivers::State state, hal::Time now) {
   Lane& lane = lanes_[id];
   const drivers::State from = std::exchange(lane.state, state);
+  lane.since = now;
   if (state == drivers::State::starting && lane.builder) lane.builder->reset();
   if (state == drivers::State::starting) lane.checks.restart();
   collator_->on_state(id, state, now);
@@ -234,11 +237,41 @@ void Pipeline::add_sensor_data(drivers::SensorId id, const collation::ImuData& i
   derived_.add_sensor_data(id, imu);
 }
 
+// A lidar may stream and its inertial part not: nothing else would tell.
+drivers::Health Pipeline::health(drivers::SensorId id) const {
+  constexpr hal::Duration kMissing = std::chrono::seconds(1);
+  const Lane& lane = lanes_[id];
+  drivers::Health h = drivers_[lane.driver]->health();
+  if (!lane.second_output) {
+    h.packets -= h.imu_packets;
+    return h;
+  }
+  h.clock = h.imu_clock;
+  h.last_packet = h.last_imu;
+  h.packets = h.imu_packets;
+  if (h.state != drivers::State::streaming) return h;
+  h.cause = drivers::Cause::none;  // the lidar's own is told with it
+  h.why.clear();
+  if (now_ - std::max(h.last_imu, lane.since) < kMissing) return h;
+  h.cause = drivers::Cause::no_packets;
+  h.why.print("the lidar streams but sends no inertial data: a model without, or another port?");
+  return h;
+}
+
+// Of its data, where the inertial data have a port of their own of that.
+hal::PortStats Pipeline::port_stats(const Lane& lane) const {
+  const auto ports = drivers_[lane.driver]->ports();
+  const auto& own = ports[static_cast<std::size_t>(drivers::Channel::imu)];
+  if (lane.second_output) return own ? own->stats() : hal::PortStats{};
+  const auto& data = ports[static_cast<std::size_t>(drivers::Channel::data)];
+  return data ? data->stats() : hal::PortStats{};
+}
+
 Account Pipeline::account(drivers::SensorId id) const {
   const Lane& lane = lanes_[id];
   Account account;
-  account.health = drivers_[id]->health();
-  if (const auto& port = drivers_[id]->ports()[0]) account.port = port->stats();
+  account.health = health(id);
+  account.port = port_stats(lane);
   account.packets = lane.sampler.pulses();
   account.sampled_out = lane.sampler.pulses() - lane.sampler.kept();
   if (lane.builder) account.clouds = lane.builder->stats();

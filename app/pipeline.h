@@ -25,7 +25,7 @@ namespace app {
 //   packets = sampled_out + what entered the builder or the aligner
 struct Account {
   drivers::Health health;
-  hal::PortStats port;  // of the data channel
+  hal::PortStats port;  // of its data
   std::uint64_t packets = 0, sampled_out = 0;
   collation::CloudStats clouds;  // a lidar's
   collation::ImuStats samples;   // an IMU's
@@ -57,7 +57,7 @@ class Pipeline final : private drivers::PacketSink,
            EventListener& events);
 
   drivers::PacketSink& input() { return *this; }
-  void add(std::unique_ptr<drivers::Driver> driver);  // in the order of the stack's sensors
+  void add(std::unique_ptr<drivers::Driver> driver);  // in the order of the stack's devices
   Inputs& inputs() { return inputs_; }                // its ports are added before the start
   const Inputs& inputs() const { return inputs_; }
 
@@ -79,7 +79,8 @@ class Pipeline final : private drivers::PacketSink,
   }
   const collation::RateTimer& rate(std::size_t id) const { return lanes_[id].rate; }
   Account account(drivers::SensorId id) const;
-  drivers::Health health(drivers::SensorId id) const { return drivers_[id]->health(); }
+  // The device's, seen from this output of it: clock, arrivals and packets are its own.
+  drivers::Health health(drivers::SensorId id) const;
   const HealthCheck& checks(drivers::SensorId id) const { return lanes_[id].checks; }
   const Derived& derived() const { return derived_; }
   std::uint64_t unknown_sensor() const { return collator_->unknown_sensor(); }
@@ -90,7 +91,7 @@ class Pipeline final : private drivers::PacketSink,
   hal::Time tick_due() const;
 
  private:
-  // What lies between one driver and the order.
+  // What lies between an output of a driver and the order.
   struct Lane {
     collation::FixedRatioSampler sampler;
     std::unique_ptr<collation::CloudPool> pool;  // a lidar's
@@ -99,6 +100,9 @@ class Pipeline final : private drivers::PacketSink,
     collation::RateTimer rate;
     HealthCheck checks{};
     drivers::State state = drivers::State::idle;
+    hal::Time since{};           // of `state`
+    std::size_t driver = 0;      // of a sensor: in drivers_
+    bool second_output = false;  // NAME/imu
   };
 
   void on_packet(drivers::SensorId, const drivers::Packet&, hal::Time arrival) override;
@@ -108,6 +112,7 @@ class Pipeline final : private drivers::PacketSink,
   void add_sensor_data(drivers::SensorId, const collation::TimedPointCloud&) override;
   void add_sensor_data(drivers::SensorId, const collation::ImuData&) override;
   void add_sensor_data(drivers::SensorId, const collation::OpaqueMessage&) override;
+  hal::PortStats port_stats(const Lane&) const;
   void take(drivers::SensorId, Lane&, const drivers::ScanSlice&, hal::Time arrival);
   void take(drivers::SensorId, Lane&, const drivers::ImuSample&, hal::Time arrival);
 

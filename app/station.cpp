@@ -171,6 +171,7 @@ std::size_t Station::streaming() const {
 
 // One line and one event per change that matters to a person, none per attempt.
 void Station::on_sensor_state(drivers::SensorId id, State from, State to, hal::Time now) {
+  if (!config::is_device(stack_.sensors[id])) return watches_[id].forget();  // told of its device
   Said& said = said_[id];
   const drivers::Health health = pipeline_.health(id);
   const auto tell_change = [&](Level level, const char* event, std::string_view message,

@@ -14,7 +14,7 @@ const Sensor* find(const Stack& stack, const std::string& name) {
 }
 
 bool is(const Sensor& sensor, drivers::Kind kind) {
-  return !sensor.driver || sensor.driver->kind == kind;
+  return !sensor.driver || kind_of(sensor) == kind;
 }
 
 std::string nearest_of(const Stack& stack, const std::string& name, drivers::Kind kind) {

@@ -47,7 +47,9 @@ bool is_own_topic(const Stack& c, const std::string& topic) {
     return topic == "/" + name + "/points" || topic == "/" + name + "/scan" ||
            topic == "/" + name + "/imu";
   };
-  return std::ranges::any_of(c.sensors, of, &Sensor::name) ||
+  const auto is_second = [&](const Sensor& s) { return !is_device(s) && topic == "/" + s.name; };
+  return std::ranges::any_of(c.sensors, is_second) ||
+         std::ranges::any_of(c.sensors, of, &Sensor::name) ||
          std::ranges::any_of(c.merged, of, &Merged::name);
 }
 

@@ -116,7 +116,7 @@ std::span<const Key> keys() {
           [](Stack& c, Sensor&) -> Slot { return Names{&merged_of(c).sensors}; }},
       Key{"merged.*.deskew", "", 0, 0, "", any, "microstrain_mip", "none",
           "IMU whose gyro turns the points to where they would be at the merged cloud's stamp.",
-          [](Stack& c, Sensor&) -> Slot { return Name{&merged_of(c).deskew}; }},
+          [](Stack& c, Sensor&) -> Slot { return SensorName{&merged_of(c).deskew}; }},
       Key{"sensors", "", 0, 0, "", any, "", "",
           "The devices, by name. A name becomes a part of topics: [a-z][a-z0-9_]*.", section},
       Key{"sensors.*.driver", "", 0, 0, "", any, "", "",
@@ -130,7 +130,8 @@ std::span<const Key> keys() {
           "Port of the commands, for devices that have a second one.",
           [](Stack&, Sensor& s) -> Slot { return &s.control; }},
       Key{"sensors.*.imu", "", 0, 0, "", imu, "udp:7503", "none",
-          "Port of the inertial data, for lidars that send them apart.",
+          "Port of the inertial data, for lidars that send them apart. They are a sensor of their "
+          "own, NAME/imu, with the lidar's pose, role and trajectory.",
           [](Stack&, Sensor& s) -> Slot { return &s.imu; }},
       Key{"sensors.*.baud", "baud", 1200, 4000000, "", serial, "230400", "the driver's",
           "Speed of the serial line.", [](Stack&, Sensor& s) -> Slot { return &s.baud; }},
@@ -252,8 +253,9 @@ std::span<const Key> keys() {
           [](Stack&, Sensor& s) -> Slot { return pick(s.time_reference); }},
       Key{"sensors.*.deskew", "", 0, 0, "", lidar, "microstrain_mip", "none",
           "IMU whose gyro turns the points of /NAME/points to where they would be at the cloud's "
-          "stamp. /NAME/scan and merged clouds are made of points as measured.",
-          [](Stack&, Sensor& s) -> Slot { return Name{&s.deskew}; }},
+          "stamp; NAME/imu is the one in the lidar NAME. /NAME/scan and merged clouds are made of "
+          "points as measured.",
+          [](Stack&, Sensor& s) -> Slot { return SensorName{&s.deskew}; }},
       Key{"sensors.*.options", "", 0, 0, "", any, "", "",
           "What the driver lets its user choose; the same as `lidarctl decode --set`.",
           [](Stack&, Sensor& s) -> Slot { return SensorOptions{&s.options}; }},
@@ -271,6 +273,12 @@ bool valid_name(std::string_view name) {
   constexpr std::string_view kRest = "abcdefghijklmnopqrstuvwxyz0123456789_";
   return !name.empty() && name.size() <= 32 && kFirst.find(name[0]) != kFirst.npos &&
          name.find_first_not_of(kRest) == name.npos;
+}
+
+bool valid_sensor_name(std::string_view name) {
+  constexpr std::string_view kSecond = "/imu";
+  if (name.ends_with(kSecond)) name.remove_suffix(kSecond.size());
+  return valid_name(name);
 }
 
 }  // namespace config

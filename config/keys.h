@@ -21,6 +21,9 @@ struct Pick {
 struct Name {  // [a-z][a-z0-9_]*: a part of topics
   std::string* text;
 };
+struct SensorName {  // a name, or NAME/imu: the second output of a lidar
+  std::string* text;
+};
 struct Names {  // a list of different names
   std::vector<std::string>* list;
 };
@@ -49,10 +52,10 @@ struct SensorOptions {  // a map whose keys are the driver's
 // is not given.
 using Slot =
     std::variant<Section, bool*, int*, double*, std::optional<int>*, std::optional<hal::Duration>*,
-                 hal::Duration*, std::array<double, 3>*, Degrees, Name, Names, FrameId, Topic, TypeName,
-                 Path, Pick,
-                 const drivers::Row**, std::optional<hal::PortSpec>*, std::optional<hal::HostPort>*,
-                 Emit*, Outputs*, SensorOptions, std::vector<collation::AngleWindow>*>;
+                 hal::Duration*, std::array<double, 3>*, Degrees, Name, SensorName, Names, FrameId,
+                 Topic, TypeName, Path, Pick, const drivers::Row**, std::optional<hal::PortSpec>*,
+                 std::optional<hal::HostPort>*, Emit*, Outputs*, SensorOptions,
+                 std::vector<collation::AngleWindow>*>;
 
 // What a key of a sensor makes sense for.
 enum class Applies : std::uint8_t { any, lidar, serial, udp, control, imu };
@@ -74,5 +77,6 @@ struct Key {
 std::span<const Key> keys();
 const Key* find_key(std::string_view path);  // null when unknown
 bool valid_name(std::string_view name);
+bool valid_sensor_name(std::string_view name);
 
 }  // namespace config

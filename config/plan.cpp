@@ -26,7 +26,7 @@ constexpr hal::Duration kUsbLowTimer = 1ms;  // the least it can be set to
 constexpr hal::Duration kShortestTurn = 100ms;
 constexpr std::size_t kCloudsInHand = 3;  // being built, just ended, being given out
 
-bool is_imu(const Sensor& s) { return s.driver->kind == drivers::Kind::imu; }
+bool is_imu(const Sensor& s) { return kind_of(s) == drivers::Kind::imu; }
 bool is_serial(const Sensor& s) { return s.port->kind == hal::PortSpec::Kind::serial; }
 bool sends_whole_turns(const Figures& f) { return f.packets_hz <= f.turns_hz * 1.5; }
 
@@ -95,14 +95,24 @@ collation::Channel channel_of(const Input& input) {
       .capacity = capacity};
 }
 
-SensorPlan figures_of(const Sensor& s) {
+// Those of its output. On the wire a sample takes as long as any packet of the device.
+Figures figures_for(const Sensor& s) {
   const Figures f = s.driver->figures(s.options, s.baud);
+  if (is_device(s)) return f;
+  Figures samples;
+  samples.packets_hz = f.imu_hz;
+  samples.bytes_per_s = f.bytes_per_s * f.imu_hz / (f.packets_hz + f.imu_hz);
+  return samples;
+}
+
+SensorPlan figures_of(const Sensor& s) {
+  const Figures f = figures_for(s);
   SensorPlan p;
   p.delays = delays_of(s, f);
   p.rate_hz = rate_of(s, f);
   p.points = points_of(s, f);
   p.whole_turns = !is_imu(s) && sends_whole_turns(f);
-  if (is_serial(s) && s.baud > 0) p.line_load = f.bytes_per_s / (s.baud / 10.0);
+  if (is_device(s) && is_serial(s) && s.baud > 0) p.line_load = f.bytes_per_s / (s.baud / 10.0);
   return p;
 }
 

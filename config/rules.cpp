@@ -33,7 +33,7 @@ bool any_port_is(const Sensor& s, Kind kind) {
 bool applies(Applies to, const Sensor& s) {
   switch (to) {
     case Applies::lidar:
-      return !s.driver || s.driver->kind == drivers::Kind::lidar;
+      return !s.driver || kind_of(s) == drivers::Kind::lidar;
     case Applies::serial:
       return !s.port || any_port_is(s, Kind::serial);
     case Applies::udp:
@@ -163,6 +163,7 @@ void check_duplicate_ports(Draft& draft) {
   };
   std::vector<Use> uses;
   for (const Sensor& s : draft.stack.sensors) {
+    if (!is_device(s)) continue;
     const auto use = [&](const std::optional<hal::PortSpec>& port, const char* leaf) {
       if (!port) return;
       const std::string path = path_of(s, leaf);
@@ -231,6 +232,32 @@ void check_budgets(Draft& draft) {
   }
 }
 
+// A device with a second output is two sensors from here on. What was given for the device holds
+// for both, but the length of the queue.
+void add_second_outputs(Draft& draft) {
+  std::vector<Sensor> all;
+  for (Sensor& s : draft.stack.sensors) {
+    all.push_back(std::move(s));
+    const Sensor& device = all.back();
+    if (!device.driver || !device.port) continue;
+    if (device.driver->figures(device.options, device.baud).imu_hz > 0) {
+      Sensor imu = device;
+      imu.name += "/imu";
+      imu.output = drivers::kImuOutput;
+      if (device.imu) imu.port = device.imu;
+      imu.control.reset();
+      imu.imu.reset();
+      imu.capacity.reset();
+      imu.deskew.clear();
+      all.push_back(std::move(imu));
+    } else if (device.imu) {
+      draft.blame(path_of(device, "imu"), "with these options it sends no inertial data",
+                  "leave it out, or see the driver's options");
+    }
+  }
+  draft.stack.sensors = std::move(all);
+}
+
 void check_outputs(Draft& draft) {
   const Stack& c = draft.stack;
   if (c.stream.unix_path.size() > kMaxUnixPath) {
@@ -260,6 +287,7 @@ void check(Draft& draft) {
     check_filters(s, draft);
     check_name(s, draft);
   }
+  add_second_outputs(draft);
   check_outputs(draft);
   check_duplicate_ports(draft);
   check_derived(draft);

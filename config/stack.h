@@ -75,7 +75,10 @@ struct Stream {
 struct Sensor {
   std::string name;                      // a part of topics: [a-z][a-z0-9_]*
   const drivers::Row* driver = nullptr;  // never null once loaded
-  std::optional<hal::PortSpec> port{};   // never empty once loaded
+  // Of its device. A second one is a sensor of its own, NAME/imu, right behind the device's first:
+  // the same pose, role and trajectory, but no ports.
+  unsigned output = drivers::kMainOutput;
+  std::optional<hal::PortSpec> port{};  // never empty once loaded
   std::optional<hal::PortSpec> control{}, imu{};
   int baud = 0;  // 0 once loaded: not a serial line. In a file: the driver's default
   // UDP: the accepted sender. With a port it is also where commands are sent to. Empty: anybody.
@@ -99,6 +102,12 @@ struct Sensor {
   std::string deskew;  // name of the IMU whose gyro turns the points back; empty: none
   drivers::Options options{std::span<const drivers::OptionSpec>{}};
 };
+
+// `s` has a driver.
+inline drivers::Kind kind_of(const Sensor& s) {
+  return s.output == drivers::kImuOutput ? drivers::Kind::imu : s.driver->kind;
+}
+inline bool is_device(const Sensor& s) { return s.output == drivers::kMainOutput; }
 
 // Where other programs send what is put in order with the sensors.
 struct InputSocket {
@@ -143,6 +152,11 @@ struct Stack {
 // In the order all of them have one numbering: the sensors, then the inputs.
 inline std::size_t ordered(const Stack& stack) {
   return stack.sensors.size() + stack.inputs.size();
+}
+// How many sensors the device of stack.sensors[id] is.
+inline std::size_t outputs_of(const Stack& stack, std::size_t id) {
+  const bool two = id + 1 < stack.sensors.size() && !is_device(stack.sensors[id + 1]);
+  return two ? 2 : 1;
 }
 inline const std::string& name_of(const Stack& stack, std::size_t id) {
   const std::size_t sensors = stack.sensors.size();

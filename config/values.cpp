@@ -122,6 +122,7 @@ struct Assign {
     return right;
   }
   bool operator()(Name value) { return take_word(value.text, valid_name); }
+  bool operator()(SensorName value) { return take_word(value.text, valid_sensor_name); }
   bool operator()(Names value) {
     if (node.kind != Node::Kind::list || node.items.empty()) return false;
     std::vector<std::string> taken;

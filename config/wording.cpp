@@ -41,6 +41,7 @@ struct Expected {
   std::string operator()(std::array<double, 3>*) { return three(); }
   std::string operator()(Degrees) { return three(); }
   std::string operator()(Name) { return "a name of at most 32 characters, [a-z][a-z0-9_]*"; }
+  std::string operator()(SensorName) { return "the name of an IMU, or NAME/imu of a lidar"; }
   std::string operator()(Names) { return "a list of different names, as [front, rear]"; }
   std::string operator()(FrameId) {
     return "a frame of at most 64 letters, digits, '_', '-', '.' and '/', not beginning with '/'";
@@ -83,6 +84,7 @@ struct Written {
   std::string operator()(std::array<double, 3>* value) { return three(*value, 1); }
   std::string operator()(Degrees value) { return three(*value.radians, kDegPerRad); }
   std::string operator()(Name value) { return *value.text; }
+  std::string operator()(SensorName value) { return *value.text; }
   std::string operator()(Names) { return ""; }
   std::string operator()(FrameId value) { return *value.text; }
   std::string operator()(Topic value) { return *value.text; }

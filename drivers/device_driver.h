@@ -17,6 +17,7 @@ class DeviceDriver final : public Driver {
       : device_(options),
         sink_(*setup.sink),
         first_sensor_(setup.first_sensor),
+        outputs_(std::min(outputs_of<D>(), setup.outputs)),
         rate_{setup.baud, setup.baud},
         stampers_(device_.clock_model(), setup.baud, setup.stamps),
         channels_(*this, std::move(setup.ports)),
@@ -58,6 +59,7 @@ class DeviceDriver final : public Driver {
     h.framing = channels_.framing();
     h.pending = channels_.pending();
     h.clock = stampers_.health(kMainOutput);
+    h.imu_clock = stampers_.health(kImuOutput);
     for (unsigned output = 0; output < kMaxOutputs; ++output) {
       h.stale += stampers_.health(output).stale;
       h.withheld += stampers_.health(output).withheld;
@@ -85,7 +87,7 @@ class DeviceDriver final : public Driver {
     const State from = health_.state, to = next(from, event);
     if (to == from) return;
     health_.state = to;
-    for (std::size_t k = 0; k < outputs_of<D>(); ++k) {
+    for (std::size_t k = 0; k < outputs_; ++k) {
       sink_.on_state(static_cast<SensorId>(first_sensor_ + k), to, now);
     }
     switch (to) {
@@ -205,17 +207,31 @@ class DeviceDriver final : public Driver {
       return;
     }
     for (Decoded::Item& item : items) {
+      if (item.output >= outputs_) {
+        ++health_.unwanted;
+        continue;
+      }
       const Stamper::Outcome outcome = stampers_.stamp(item);
       if (outcome == Stamper::Outcome::stale) continue;
-      health_.last_packet = frame.last_at;
-      raise(Event::data, frame.last_at);
-      deadline_ = frame.last_at + device_.max_silence();
+      note_arrival(item.output, frame.last_at);
       if (outcome == Stamper::Outcome::withheld) continue;
       ++health_.packets;
+      health_.imu_packets += item.output == kImuOutput;
       examiner_.on_packet(item.packet, channels_.framing(), frame.last_at);
       sink_.on_packet(static_cast<SensorId>(first_sensor_ + item.output), item.packet,
                       frame.last_at);
     }
+  }
+
+  // The device lives by its main output: inertial data alone are no scans.
+  void note_arrival(unsigned output, hal::Time at) {
+    if (output != kMainOutput) {
+      health_.last_imu = at;
+      return;
+    }
+    health_.last_packet = at;
+    raise(Event::data, at);
+    deadline_ = at + device_.max_silence();
   }
 
   void begin_script(std::span<const Step<D>> script, hal::Time now) {
@@ -277,6 +293,7 @@ class DeviceDriver final : public Driver {
   D device_;
   PacketSink& sink_;
   const SensorId first_sensor_;
+  const std::size_t outputs_;
   LineRate rate_;
   Stampers stampers_;
   Channels<typename D::Framing, DeviceDriver> channels_;

@@ -42,11 +42,12 @@ struct Health {
   State state = State::idle;
   Cause cause = Cause::none;  // while it streams: what is wrong with it all the same
   hal::Text<192> why{};       // the cause in words: what, where, and the remedy
-  const char* step = "";  // of the dialogue, while one is being held
-  hal::Text<96> about{};  // the device's account of itself: model, serial number, rate
+  const char* step = "";      // of the dialogue, while one is being held
+  hal::Text<96> about{};      // the device's account of itself: model, serial number, rate
   FramerStats framing;
   std::uint64_t pending = 0;        // bytes in the framers
-  std::uint64_t packets = 0;        // delivered
+  std::uint64_t packets = 0;        // delivered, of all outputs
+  std::uint64_t imu_packets = 0;    // of these, of the output NAME/imu
   std::uint64_t extra_packets = 0;  // of frames that gave several, all but the first
   std::uint64_t replies = 0;        // frames that answered a step of the dialogue
   std::uint64_t silent_frames = 0;  // intact frames that carry no measurement
@@ -61,23 +62,24 @@ struct Health {
   std::uint64_t device_faults = 0;  // frames in which the device reported a fault of its own
   int baud = 0;                     // of the line now; 0: not a serial line
   double turns_hz = 0;              // lidars: as measured; 0: not known
-  ClockHealth clock;                // of the main output
-  hal::Time last_byte{}, last_packet{};  // arrivals
+  ClockHealth clock, imu_clock;     // of the outputs
+  hal::Time last_byte{}, last_packet{}, last_imu{};  // arrivals; last_packet: of the main output
 
   bool balances() const {
     return framing.bytes == framing.frame_bytes + framing.garbage_bytes + pending &&
-           framing.frames + extra_packets ==
-               replies + packets + stale + withheld + stuck + unwanted + silent_frames + undecodable;
+           framing.frames + extra_packets == replies + packets + stale + withheld + stuck +
+                                                 unwanted + silent_frames + undecodable;
   }
 };
 
 // What a driver is built from.
 struct DriverSetup {
-  SensorId first_sensor = 0;  // output k of the registry row is sensor first_sensor + k
-  int baud = 0;               // of the data channel; 0: not a serial line
+  SensorId first_sensor = 0;          // output k of the registry row is sensor first_sensor + k
+  std::size_t outputs = kMaxOutputs;  // packets of later ones are unwanted
+  int baud = 0;                       // of the data channel; 0: not a serial line
   StampOptions stamps{};
   Ports ports{};
-  PacketSink* sink = nullptr;                                    // outlives the driver
+  PacketSink* sink = nullptr;  // outlives the driver
 };
 
 // A driver is passive: it acts only when called, and it is told what time it is.

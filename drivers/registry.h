@@ -23,6 +23,8 @@ struct Figures {
   std::size_t beams_per_turn = 0;  // lidars
   double bytes_per_s = 0;          // on the wire
   hal::Duration delivery{};        // longest time from a packet's last beam to its last byte sent
+  // Of the second output, NAME/imu, whose samples are sent at once; 0: these options leave it out.
+  double imu_hz = 0;
 };
 
 struct Row {
@@ -36,7 +38,7 @@ struct Row {
   Figures (*figures)(const Options&, int baud);  // baud 0: not a serial line
   std::unique_ptr<Driver> (*make)(const Options&, DriverSetup);
   std::unique_ptr<Decoder> (*make_decoder)(const Options&, int baud, PacketSink&);
-  double (*likeness)(Bytes);  // of bytes to its frames, 0 to 1; see recognise.h
+  double (*likeness)(Bytes);                  // of bytes to its frames, 0 to 1; see recognise.h
   bool has_control = false, has_imu = false;  // second ports: of commands, of inertial data
   bool sends_utc = false;                     // Timing::Source::utc, when it is synchronised
   Finding finding{};                          // of one that nobody knows yet

@@ -41,11 +41,13 @@ std::vector<std::string> imbalances(const Diagnosis& sensor, std::span<const Equ
 
 std::vector<std::string> imbalances(const Diagnosis& sensor) {
   const bool lidar = sensor.values.contains("cloud.beams");
-  const std::initializer_list<Equation> both = {
+  const std::initializer_list<Equation> devices = {
       {{"wire.bytes"}, {"wire.frame_bytes", "wire.garbage_bytes", "wire.pending"}},
       {{"driver.frames", "driver.extra_packets"},
-       {"driver.replies", "driver.packets", "driver.stale", "driver.withheld", "driver.stuck",
-        "driver.unwanted", "driver.silent_frames", "driver.undecodable"}},
+       {"driver.replies", "driver.packets", "driver.imu_packets", "driver.stale", "driver.withheld",
+        "driver.stuck", "driver.unwanted", "driver.silent_frames", "driver.undecodable"}},
+  };
+  const std::initializer_list<Equation> both = {
       {{"driver.packets"}, {"packets.in"}},
       {{"queue.in"},
        {"queue.out", "queue.late", "queue.duplicate", "queue.backward", "queue.future",
@@ -98,6 +100,7 @@ std::vector<std::string> imbalances(const Diagnosis& sensor) {
   } else if (sensor.values.contains("input.messages")) {
     look(inputs);
   } else {
+    if (sensor.values.contains("wire.bytes")) look(devices);  // else a second output
     look(both);
     look(lidar ? lidars : imus);
   }

@@ -18,4 +18,11 @@ struct Diagnosis {
 };
 std::map<std::string, Diagnosis> diagnoses(hal::Bytes diagnostic_array);
 
+// Whose data come on a topic /NAME/...: NAME, or NAME/imu where `sensors`, a map by name, has that.
+template <class Sensors>
+std::string sensor_of(const std::string& topic, const Sensors& sensors) {
+  const auto second = sensors.find(topic.substr(1));
+  return second == sensors.end() ? topic.substr(1, topic.find('/', 1) - 1) : second->first;
+}
+
 }  // namespace lidarctl

@@ -76,13 +76,9 @@ class Monitor {
   bool finish();
 
  private:
-  static std::string sensor_of(const std::string& topic) {
-    return topic.substr(1, topic.find('/', 1) - 1);
-  }
-
   Seen& note(const StreamMessage& m) {
     const auto log_time = static_cast<std::int64_t>(m.message.log_time);
-    const std::string name = sensor_of(m.topic);
+    const std::string name = sensor_of(m.topic, orders_);
     std::int64_t& newest = newest_[orders_[name]];
     if (log_time < newest) ++backward_;
     newest = std::max(newest, log_time);
@@ -111,7 +107,7 @@ class Monitor {
   void take_cloud(const StreamMessage& m) {
     const auto cloud = AnyCloud::decode(m.message.data);
     if (!cloud) return;
-    const std::string name = sensor_of(m.topic);
+    const std::string name = sensor_of(m.topic, orders_);
     has_points_[name] = true;
     Seen& seen = note(m);
     seen.points += cloud->size();
@@ -137,14 +133,14 @@ class Monitor {
     std::printf(
         "%.6f  %-10s accel %+7.3f %+7.3f %+7.3f m/s^2, gyro %+7.4f %+7.4f %+7.4f rad/s, "
         "age %.1f ms\n",
-        static_cast<double>(imu->header.unix_ns) * 1e-9, sensor_of(m.topic).c_str(), a[0], a[1],
-        a[2], w[0], w[1], w[2], seen.age_ms);
+        static_cast<double>(imu->header.unix_ns) * 1e-9, sensor_of(m.topic, orders_).c_str(), a[0],
+        a[1], a[2], w[0], w[1], w[2], seen.age_ms);
   }
 
   // A scan stands for its sensor when that publishes no points.
   void take_scan(const StreamMessage& m) {
     const auto scan = app::decode_laser_scan(m.message.data);
-    if (!scan || has_points_[sensor_of(m.topic)]) return;
+    if (!scan || has_points_[sensor_of(m.topic, orders_)]) return;
     Seen& seen = note(m);
     for (std::size_t i = 0; i < scan->ranges.size(); ++i) {
       seen.points += std::isfinite(scan->ranges[i]);

@@ -118,8 +118,10 @@ void replay(const Arguments& arguments) {
   hal::Replayer replayer(capture);
   for (std::size_t i = 0; i < stack.sensors.size(); ++i) {
     const config::Sensor& sensor = stack.sensors[i];
+    if (!config::is_device(sensor)) continue;
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup{.first_sensor = id,
+                               .outputs = config::outputs_of(stack, i),
                                .baud = sensor.baud,
                                .stamps = sensor.stamps,
                                .ports = {},

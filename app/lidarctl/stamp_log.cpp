@@ -66,7 +66,7 @@ void StampLog::on_message(const StreamMessage& m) {
 }
 
 StampLog::Sensor& StampLog::sensor(const StreamMessage& m) {
-  Sensor& s = sensors_[m.topic.substr(1, m.topic.find('/', 1) - 1)];
+  Sensor& s = sensors_[sensor_of(m.topic, clocks_)];
   const std::string kind = m.topic.substr(m.topic.rfind('/') + 1);
   if (s.kind != kind) s = Sensor{}, s.kind = kind;
   if (s.sequence != 0 && m.message.sequence != s.sequence + 1) {
@@ -96,7 +96,7 @@ void StampLog::take_cloud(const StreamMessage& m) {
   if (!decoded) return;
   const AnyCloud& points = *decoded;
   Sensor& s = sensor(m);
-  const std::string name = m.topic.substr(1, m.topic.find('/', 1) - 1);
+  const std::string name = sensor_of(m.topic, clocks_);
   // With `time_reference: start` the header is the first beam; the log time is the last's.
   const std::int64_t head = points.header().unix_ns;
   const auto logged = static_cast<std::int64_t>(m.message.log_time);
@@ -136,7 +136,7 @@ void StampLog::take_cloud(const StreamMessage& m) {
 
 // A scan stands for its sensor when that publishes no points.
 void StampLog::take_scan(const StreamMessage& m) {
-  const std::string name = m.topic.substr(1, m.topic.find('/', 1) - 1);
+  const std::string name = sensor_of(m.topic, clocks_);
   const auto known = sensors_.find(name);
   if (known != sensors_.end() && known->second.kind == "points") return;
   const auto scan = app::decode_laser_scan(m.message.data);

@@ -7,7 +7,8 @@ namespace test {
 
 class FakeDriver final : public drivers::Driver {
  public:
-  FakeDriver(drivers::SensorId id, drivers::PacketSink& sink) : id_(id), sink_(sink) {}
+  FakeDriver(drivers::SensorId id, drivers::PacketSink& sink, std::size_t outputs = 1)
+      : id_(id), outputs_(outputs), sink_(sink) {}
 
   void start(hal::Time now) override { become(drivers::State::starting, now); }
   void tick(hal::Time) override { ++ticks; }
@@ -24,7 +25,9 @@ class FakeDriver final : public drivers::Driver {
     health_.state = state;
     health_.why.print("%s", why);
     health_.cause = cause;
-    sink_.on_state(id_, state, now);
+    for (std::size_t k = 0; k < outputs_; ++k) {
+      sink_.on_state(static_cast<drivers::SensorId>(id_ + k), state, now);
+    }
   }
   void restart_clock() { ++health_.clock.epoch; }
   void find_utc(drivers::UtcState state) { health_.clock.utc = state; }
@@ -56,17 +59,20 @@ class FakeDriver final : public drivers::Driver {
 
  private:
   void deliver(const drivers::Packet& packet, hal::Time arrival) {
+    const bool second = outputs_ > 1 && std::holds_alternative<drivers::ImuSample>(packet);
     ++health_.packets;
+    health_.imu_packets += second;
     ++health_.framing.frames;
-    health_.last_packet = arrival;
-    sink_.on_packet(id_, packet, arrival);
+    (second ? health_.last_imu : health_.last_packet) = arrival;
+    sink_.on_packet(static_cast<drivers::SensorId>(id_ + second), packet, arrival);
   }
 
   unsigned slices_ = 0;
   const drivers::SensorId id_;
+  const std::size_t outputs_;  // the second is of samples
   drivers::PacketSink& sink_;
   drivers::Health health_;
-  std::array<std::unique_ptr<hal::Port>, 1> ports_;
+  drivers::Ports ports_;
 };
 
 }  // namespace test

@@ -146,7 +146,7 @@ struct RplidarBench : Utest {
   void start() {
     auto owned = std::make_unique<test::FakePort>(clock);
     port = owned.get();
-    drivers::DriverSetup setup{.baud = 115200, .sink = &log};
+    drivers::DriverSetup setup{.outputs = 1, .baud = 115200, .sink = &log};
     setup.ports[0] = std::move(owned);
     driver = std::make_unique<DeviceDriver<Rplidar>>(options, std::move(setup));
     driver->start(clock.now());

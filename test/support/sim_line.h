@@ -36,8 +36,12 @@ class SimLine {
     auto owned = std::make_unique<SimPort>(clock, *player_, is_serial);
     port = owned.get();
     port->is_line = is_serial;
-    drivers::DriverSetup setup{
-        .first_sensor = 0, .baud = baud, .stamps = {}, .ports = {}, .sink = &log};
+    drivers::DriverSetup setup{.first_sensor = 0,
+                               .outputs = drivers::kMaxOutputs,
+                               .baud = baud,
+                               .stamps = {},
+                               .ports = {},
+                               .sink = &log};
     setup.ports[0] = std::move(owned);
     driver_ = row_.make(chosen, std::move(setup));
     run_for(later);

@@ -122,6 +122,7 @@ class StackBench {
     port->is_line = is_serial;
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup{.first_sensor = id,
+                               .outputs = config::outputs_of(stack, i),
                                .baud = sensor.baud,
                                .stamps = sensor.stamps,
                                .ports = {},

@@ -66,6 +66,37 @@ TEST(DeviceHealth, OutputsHaveTheirOwnSensorsStampsAndStates) {
   books_balance();
 }
 
+TEST(DeviceHealth, SamplesOfTheSecondOutputDoNotKeepALidarAlive) {
+  deliver(tiny({'i', 4}));
+  is(State::starting);
+  deliver(tiny({'m', 5}));
+  is(State::streaming);
+  for (unsigned i = 6; i < 16; ++i) deliver(tiny({'i', i})), tick(20ms);
+  is(State::silent);
+  LONGS_EQUAL(11, health().imu_packets);
+  LONGS_EQUAL(12, health().packets);
+  books_balance();
+}
+
+TEST(DeviceHealth, AnOutputThatNobodyConfiguredIsUnwanted) {
+  drivers::DriverSetup setup;
+  setup.first_sensor = 3;
+  setup.outputs = 1;
+  setup.sink = &log;
+  port = add(setup, drivers::Channel::data);
+  driver = drivers::make_driver<Lidar>(options, std::move(setup));
+  log = {};
+  driver->start(clock.now());
+  deliver(tiny({'i', 5}));
+  deliver(tiny({'m', 5}));
+  const std::vector<SensorId> expected{3};
+  CHECK_TRUE(log.ids == expected);
+  const std::vector<State> states{State::starting, State::streaming};
+  CHECK_TRUE(log.states == states);
+  LONGS_EQUAL(1, health().unwanted);
+  books_balance();
+}
+
 TEST(DeviceHealth, AFaultThatTheDeviceReportsIsToldWhileItStreams) {
   deliver(tiny({'m', 1}));
   deliver(tiny({'f', 7}));
@@ -151,9 +182,10 @@ TEST(DeviceHealth, APauseIsNoTurn) {
 }
 
 TEST(DeviceHealth, BytesOfAnotherDeviceAreNamed) {
-  const auto ld19 = hex(
-      "54 2C 68 08 AB 7E E0 00 E4 DC 00 E2 D9 00 E5 D5 00 E3 D3 00 E4 D0 00 E9 CD 00 E4 CA 00 E2 C7 "
-      "00 E9 C5 00 E5 C2 00 E5 C0 00 E5 BE 82 3A 1A 50");
+  const auto ld19 =
+      hex("54 2C 68 08 AB 7E E0 00 E4 DC 00 E2 D9 00 E5 D5 00 E3 D3 00 E4 D0 00 E9 CD 00 E4 CA 00 "
+          "E2 C7 "
+          "00 E9 C5 00 E5 C2 00 E5 C0 00 E5 BE 82 3A 1A 50");
   for (int i = 0; i < 100; ++i) deliver(ld19), tick(10ms);
   is(State::backoff);
   why_is(Cause::mismatch,
