@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "app/driver_setup.h"
 #include "app/drop_notice.h"
 #include "app/version.h"
 #include "hal/make_port.h"
@@ -88,12 +89,7 @@ void Daemon::add_drivers() {
     const config::Sensor& sensor = stack_.sensors[i];
     if (!config::is_device(sensor)) continue;
     const auto id = static_cast<std::uint8_t>(i);
-    drivers::DriverSetup setup{.first_sensor = id,
-                               .outputs = config::outputs_of(stack_, i),
-                               .baud = sensor.baud,
-                               .stamps = sensor.stamps,
-                               .ports = {},
-                               .sink = &station_.pipeline().input()};
+    drivers::DriverSetup setup = driver_setup(stack_, i, station_.pipeline().input());
     const auto add = [&](drivers::Channel channel, const std::optional<hal::PortSpec>& spec) {
       if (!spec) return;
       setup.ports[static_cast<std::size_t>(channel)] = port(sensor, *spec, id, channel);
@@ -126,11 +122,9 @@ std::unique_ptr<hal::Port> Daemon::port(const config::Sensor& sensor, const hal:
                            .latency = sensor.latency,
                            .from = {},
                            .peer = {}};
-  if (sensor.from) {
-    options.from = sensor.from->host;
-    options.peer = *sensor.from;
-  }
-  auto made = hal::make_port(loop_, options);
+  options.from = config::accepted_sender(sensor);
+  if (sensor.from) options.peer = *sensor.from;
+  auto made = hal::make_port(loop_, options, &udp_shares_);
   if (!capture_) return made;
   return hal::tapped(std::move(made), *capture_, id, static_cast<std::uint8_t>(channel));
 }

@@ -75,6 +75,7 @@ class Daemon final : private hal::PassListener {
   hal::EventLoop loop_{clock_};
   std::unique_ptr<RawCapture> capture_;
   hal::UnixPorts input_ports_{loop_};
+  hal::UdpShares udp_shares_;
   McapStream stream_;
   StreamSink sink_{stream_};
   Station station_;

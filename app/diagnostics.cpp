@@ -37,6 +37,7 @@ Level level_of(const config::Sensor& sensor, const drivers::Health& health,
 
 void put_port(DiagnosticWriter& out, const hal::PortStats& port) {
   const Count counts[] = {{"wire.rejected_datagrams", port.rejected_datagrams},
+                          {"wire.empty_datagrams", port.empty_datagrams},
                           {"wire.lost_datagrams", port.lost_datagrams},
                           {"wire.replaced_stamps", port.replaced_stamps}};
   put(out, counts);

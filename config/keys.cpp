@@ -137,8 +137,15 @@ std::span<const Key> keys() {
           "Speed of the serial line.", [](Stack&, Sensor& s) -> Slot { return &s.baud; }},
       Key{"sensors.*.from", "", 0, 0, "", udp, "192.168.1.10:8089", "any sender",
           "The device's own address, HOST or HOST:PORT: datagrams of others are refused and "
-          "counted. Commands are sent to HOST:PORT, so devices that need commands need PORT.",
+          "counted. Commands are sent to HOST:PORT, so devices that need commands need PORT. With "
+          "a "
+          "control port its host is the accepted sender; 0.0.0.0 accepts any.",
           [](Stack&, Sensor& s) -> Slot { return &s.from; }},
+      Key{"sensors.*.host", "", 0, 0, "", udp, "192.168.1.2", "found out",
+          "Our own address, HOST or HOST:PORT, for devices that are told where to send: the one on "
+          "the way to the device, and the port that is listened on, unless the network between "
+          "changes them.",
+          [](Stack&, Sensor& s) -> Slot { return &s.host; }},
       Key{"sensors.*.latency", "", 0, 0, "low|batched", any, "", "",
           "low: read at once, and the adapter's timer is set to its least. batched: read every "
           "5 ms, for less CPU time.",

@@ -89,7 +89,7 @@ void check_clock(const Sensor& s, Draft& draft) {
 
 // Commands go to `from`; without one the device could neither be stopped nor started.
 void check_destination(const Sensor& s, Draft& draft) {
-  if (!s.driver || !s.driver->speaks || !is(s.port, Kind::udp)) return;
+  if (!s.driver || !s.driver->speaks || s.driver->has_control || !is(s.port, Kind::udp)) return;
   if (s.from && s.from->port != 0) return;
   const std::string path = path_of(s, "from");
   if (draft.given(path) && !s.from) return;  // it is blamed for what it is
@@ -150,29 +150,39 @@ std::string identity(const hal::PortSpec& spec) {
 
 bool any_address(const hal::PortSpec& spec) { return spec.host.empty() || spec.host == "0.0.0.0"; }
 
-bool collide(const hal::PortSpec& a, const hal::PortSpec& b) {
+struct Use {
+  const hal::PortSpec* spec;
+  std::string from;  // the accepted sender; empty: anybody
+  std::string path;
+};
+
+// Devices may send to one UDP port when they are told apart by their addresses.
+bool collide(const Use& one, const Use& other) {
+  const hal::PortSpec &a = *one.spec, &b = *other.spec;
   if (a.kind != b.kind) return false;
   if (a.kind != Kind::udp) return identity(a) == identity(b);
-  return a.port == b.port && a.port != 0 && (a.host == b.host || any_address(a) || any_address(b));
+  if (a.port != b.port || a.port == 0) return false;
+  const bool same = a.host == b.host || (any_address(a) && any_address(b));
+  const bool apart = !one.from.empty() && !other.from.empty() && one.from != other.from;
+  return same ? !apart : any_address(a) || any_address(b);
 }
 
 void check_duplicate_ports(Draft& draft) {
-  struct Use {
-    const hal::PortSpec* spec;
-    std::string path;
-  };
   std::vector<Use> uses;
   for (const Sensor& s : draft.stack.sensors) {
     if (!is_device(s)) continue;
     const auto use = [&](const std::optional<hal::PortSpec>& port, const char* leaf) {
       if (!port) return;
-      const std::string path = path_of(s, leaf);
-      const auto other = std::ranges::find_if(
-          uses, [&](const Use& earlier) { return collide(*earlier.spec, *port); });
+      const Use mine{&*port, accepted_sender(s), path_of(s, leaf)};
+      const auto other =
+          std::ranges::find_if(uses, [&](const Use& earlier) { return collide(earlier, mine); });
       if (other != uses.end()) {
-        draft.blame(path, "the same port as " + other->path, "give each its own port");
+        draft.blame(mine.path, "the same port as " + other->path,
+                    port->kind == Kind::udp && !other->path.starts_with(path_of(s, ""))
+                        ? "give each its own port, or both their own from"
+                        : "give each its own port");
       }
-      uses.push_back({&*port, path});
+      uses.push_back(mine);
     };
     use(s.port, "port");
     use(s.control, "control");

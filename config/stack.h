@@ -82,7 +82,9 @@ struct Sensor {
   std::optional<hal::PortSpec> control{}, imu{};
   int baud = 0;  // 0 once loaded: not a serial line. In a file: the driver's default
   // UDP: the accepted sender. With a port it is also where commands are sent to. Empty: anybody.
+  // Empty, where commands have a TCP port of their own: that host.
   std::optional<hal::HostPort> from{};
+  std::optional<hal::HostPort> host{};  // our own end, as the device is told; empty: as it is
   hal::Latency latency = hal::Latency::low;
   hal::Line line = hal::Line::automatic;
   Pose pose;
@@ -106,6 +108,12 @@ struct Sensor {
 // `s` has a driver.
 inline drivers::Kind kind_of(const Sensor& s) {
   return s.output == drivers::kImuOutput ? drivers::Kind::imu : s.driver->kind;
+}
+// Whose datagrams are taken; empty: anybody's.
+inline std::string accepted_sender(const Sensor& s) {
+  if (s.from) return s.from->host == "0.0.0.0" ? "" : s.from->host;
+  const bool tcp = s.control && s.control->kind == hal::PortSpec::Kind::tcp;
+  return tcp ? s.control->host : "";
 }
 inline bool is_device(const Sensor& s) { return s.output == drivers::kMainOutput; }
 

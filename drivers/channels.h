@@ -12,9 +12,9 @@ namespace drivers {
 
 using Ports = std::array<std::unique_ptr<hal::Port>, kMaxChannels>;  // by Channel; unused: null
 
-// `Owner` is told: on_open(now) when the last port has opened; on_chunk(Channel, const hal::Chunk&);
-// on_fault(const hal::Error&, now); on_hang_up(Channel, now) when the device closed the control
-// channel and Owner::kControlHangsUp says that it may.
+// `Owner` is told: on_open(now) when the last port has opened; on_chunk(Channel, const
+// hal::Chunk&); on_fault(const hal::Error&, now); on_hang_up(Channel, now) when the device closed
+// the control channel and Owner::kControlHangsUp says that it may.
 template <Framing F, class Owner>
 class Channels {
  public:
@@ -72,6 +72,22 @@ class Channels {
     }
     inlet.is_used = true;
     return write(*ports_[i], inlet, request, rate);
+  }
+
+  // `given` stands for what it has. Else our address is that of a port that is bound to one, and
+  // then that of the connection, or of the way, to the device.
+  OwnEnd own_end(const hal::Address& given) const {
+    OwnEnd own;
+    for (std::size_t i = 0; i < kMaxChannels; ++i) {
+      if (!ports_[i]) continue;
+      const hal::Address local = ports_[i]->local();
+      own.channels[i] = true;
+      own.ports[i] = local.port;
+      if (!own.has_ip()) own.ip = local.ip;
+    }
+    if (given.has_ip()) own.ip = given.ip;
+    if (given.port != 0) own.ports[static_cast<std::size_t>(Channel::data)] = given.port;
+    return own;
   }
 
   StreamFramer<F>& framer(Channel c) { return inlets_[static_cast<std::size_t>(c)].framer; }

@@ -40,13 +40,13 @@ class Conversation {
   }
 
   template <class Transmit>
-  Outcome advance(D& device, hal::Time now, const LineRate& rate, Transmit&& transmit) {
+  Outcome advance(D& device, hal::Time now, const Link& link, Transmit&& transmit) {
     if (scripted_) {
-      const Outcome outcome = script_.advance(device, now, rate, transmit);
+      const Outcome outcome = script_.advance(device, now, link, transmit);
       if (outcome == Outcome::done) scripted_ = false;
       return outcome;
     }
-    const Outcome outcome = routines_.advance(device, now, rate, transmit);
+    const Outcome outcome = routines_.advance(device, now, link, transmit);
     return outcome == Outcome::failed ? outcome : Outcome::running;
   }
   // Of a failure, and whether it was the device's word.

@@ -18,7 +18,8 @@ class DeviceDriver final : public Driver {
         sink_(*setup.sink),
         first_sensor_(setup.first_sensor),
         outputs_(std::min(outputs_of<D>(), setup.outputs)),
-        rate_{setup.baud, setup.baud},
+        link_{.rate = {setup.baud, setup.baud}, .own = {}},
+        host_(setup.host),
         stampers_(device_.clock_model(), setup.baud, setup.stamps),
         channels_(*this, std::move(setup.ports)),
         examiner_(health_, most_turns_hz<D>(options, setup.baud)) {}
@@ -65,7 +66,7 @@ class DeviceDriver final : public Driver {
       h.withheld += stampers_.health(output).withheld;
     }
     h.step = talk_.step();
-    h.baud = rate_.current;
+    h.baud = link_.rate.current;
     if constexpr (requires { device_.about(); }) h.about = device_.about();
     return h;
   }
@@ -120,9 +121,10 @@ class DeviceDriver final : public Driver {
   void open_ports(hal::Time now) {
     device_.restart();
     stampers_.reopen();
-    set_rate(rate_.configured);
+    set_rate(link_.rate.configured);
     opened_ = now;
     examiner_.reopened(channels_.framing());
+    if (const auto& data = channels_.ports()[0]) rejected_ = data->stats().rejected_datagrams;
     talk_.end();
     channels_.open();
   }
@@ -134,7 +136,8 @@ class DeviceDriver final : public Driver {
 
   void on_port_open(hal::Time now) {
     if (!channels_.are_open()) return;
-    set_rate(rate_.current);  // only now it is known whether there is a line
+    set_rate(link_.rate.current);  // only now it is known whether there is a line
+    link_.own = channels_.own_end(host_);
     if (health_.state == State::stopping) return begin_script(D::stop_script(), now);
     opened_ = now;
     begin_script(D::start_script(), now);
@@ -155,6 +158,7 @@ class DeviceDriver final : public Driver {
 
   void on_chunk(Channel channel, const hal::Chunk& chunk) {
     health_.last_byte = chunk.last_at;
+    if (channel == Channel::data) last_data_ = chunk.last_at;
     if (health_.state == State::starting) examiner_.on_bytes(chunk.bytes);
     channels_.framer(channel).feed(device_.framing(channel), chunk,
                                    [&](const Frame& frame) { on_frame(frame, channel); });
@@ -244,7 +248,7 @@ class DeviceDriver final : public Driver {
     const bool stopping = health_.state == State::stopping;  // then all is tried
     const std::uint64_t faults = health_.faults;
     hal::Status written = hal::ok;
-    const auto outcome = talk_.advance(device_, now, rate_, [&](const Request& request) {
+    const auto outcome = talk_.advance(device_, now, link_, [&](const Request& request) {
       if (written || stopping) written = transmit(request);
     });
     if (health_.faults != faults) return;  // a port that was opened for a request failed at once
@@ -266,13 +270,13 @@ class DeviceDriver final : public Driver {
   }
 
   hal::Status transmit(const Request& request) {
-    const hal::Status sent = channels_.transmit(request, rate_);
-    set_rate(rate_.current);
+    const hal::Status sent = channels_.transmit(request, link_.rate);
+    set_rate(link_.rate.current);
     return sent;
   }
 
   void set_rate(int baud) {
-    rate_.current = baud;
+    link_.rate.current = baud;
     const auto& data = channels_.ports()[0];
     const bool has_line = data && data->has_line();
     stampers_.set_baud(has_line ? baud : 0);
@@ -288,13 +292,36 @@ class DeviceDriver final : public Driver {
     diagnose(hal::Text<96>::of("waiting for '%s'", talk_.step()).c_str());
   }
 
-  void diagnose(const char* step) { examiner_.diagnose(channels_.framing(), rate_.current, step); }
+  void diagnose(const char* step) {
+    examiner_.diagnose(channels_.framing(), link_.rate.current, step);
+    explain_unheard(step);
+  }
+
+  // Nothing came to a UDP port, though it is there: because of who sends, or where to.
+  void explain_unheard(const char* step) {
+    const auto& data = channels_.ports()[static_cast<std::size_t>(Channel::data)];
+    if (last_data_ > std::max(opened_, health_.last_packet)) return;
+    if (!data || !data->name().starts_with("udp:")) return;
+    const hal::PortStats stats = data->stats();
+    const bool others = stats.rejected_datagrams > rejected_ && !stats.from.empty();
+    const bool answers = link_.own.has(Channel::control);
+    if (step ? !others || answers : !others && !answers) return;
+    const hal::Text<16> own = link_.own.has_ip() ? link_.own.host() : hal::Text<16>{};
+    const auto words = in_words(Unheard{.port = data->name(),
+                                        .rejected = others ? stats.last_rejected.view() : "",
+                                        .from = stats.from.view(),
+                                        .own = own.view(),
+                                        .answers = answers});
+    health_.cause = Cause::no_bytes;
+    health_.why.print("%s%s%s", step ? step : "", step ? "; " : "", words.c_str());
+  }
 
   D device_;
   PacketSink& sink_;
   const SensorId first_sensor_;
   const std::size_t outputs_;
-  LineRate rate_;
+  Link link_;
+  const hal::Address host_;
   Stampers stampers_;
   Channels<typename D::Framing, DeviceDriver> channels_;
   Conversation<D> talk_;
@@ -303,6 +330,8 @@ class DeviceDriver final : public Driver {
   Health health_;
   Examiner<D::Framing::kMaxFrame> examiner_;
   hal::Time opened_{}, deadline_{}, last_tick_{};
+  hal::Time last_data_{};       // arrival on the data channel
+  std::uint64_t rejected_ = 0;  // datagrams, when the ports were opened
   hal::Duration retry_ = kFirstRetry;
 };
 

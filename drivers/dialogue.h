@@ -17,6 +17,24 @@ struct LineRate {
   int configured = 0, current = 0;  // baud
 };
 
+// What a device must know to send to us: our own address as it sees us, and our ports.
+struct OwnEnd {
+  std::array<std::uint8_t, 4> ip{};                 // zeros: not known
+  std::array<std::uint16_t, kMaxChannels> ports{};  // by Channel; 0: a line
+  std::array<bool, kMaxChannels> channels{};        // by Channel: there is one
+
+  bool has_ip() const { return hal::Address{ip, 0}.has_ip(); }
+  hal::Text<16> host() const { return hal::Address{ip, 0}.host(); }  // "192.168.1.2"
+  std::uint16_t port(Channel c) const { return ports[static_cast<std::size_t>(c)]; }
+  bool has(Channel c) const { return channels[static_cast<std::size_t>(c)]; }
+};
+
+// How the device is reached, now.
+struct Link {
+  LineRate rate{};
+  OwnEnd own{};
+};
+
 // One request in the making: first its line settings take effect, then its bytes are written. Bytes
 // beyond its capacity are a programmer's error and are left out.
 class Request {
@@ -24,11 +42,13 @@ class Request {
   static constexpr std::size_t kCapacity = 512;
 
   Request() = default;
-  Request(hal::Time now, const LineRate& rate) : now_(now), rate_(rate) {}
+  Request(hal::Time now, const Link& link) : now_(now), link_(link) {}
 
   // For the device that writes it. What is polled is measured between now() and its answer.
   hal::Time now() const { return now_; }
-  const LineRate& rate() const { return rate_; }
+  const LineRate& rate() const { return link_.rate; }
+  // For devices that are told where to send, and those that may have no control port.
+  const OwnEnd& own() const { return link_.own; }
 
   Request& u8(unsigned v) { return put(v, 1); }
   Request& u16(unsigned v) { return put(v, 2); }  // little-endian
@@ -66,7 +86,7 @@ class Request {
   std::optional<int> baud_{};
   bool reopen_ = false;
   hal::Time now_{};
-  LineRate rate_{};
+  Link link_{};
 };
 
 // What a frame is to the step that waits for an answer.
@@ -76,9 +96,9 @@ struct Reply {
   hal::Text<96> why{};  // refused: what the device said
 
   static Reply not_mine() { return {Kind::not_mine}; }
-  static Reply done() { return {Kind::done}; }    // go on with the next step
+  static Reply done() { return {Kind::done}; }          // go on with the next step
   static Reply measured() { return {Kind::measured}; }  // as done, and decode() takes it, too
-  static Reply again() { return {Kind::again}; }  // send this step's next request
+  static Reply again() { return {Kind::again}; }        // send this step's next request
   static Reply refused(const hal::Text<96>& why) { return {Kind::refused, why}; }
 };
 
@@ -122,24 +142,24 @@ class ScriptRunner {
   void put_off(hal::Duration stalled) { due_ += stalled; }
 
   // Goes on as far as it can at `now`. `transmit(const Request&)` is called for each request; it
-  // keeps `rate` up to date.
+  // keeps `link` up to date.
   template <class Transmit>
-  Outcome advance(D& device, hal::Time now, const LineRate& rate, Transmit&& transmit) {
+  Outcome advance(D& device, hal::Time now, const Link& link, Transmit&& transmit) {
     while (!refused_ && at_ < script_.size()) {
       const Step<D>& step = script_[at_];
-      if (!waiting_ && !send(device, step, now, rate, transmit)) {
+      if (!waiting_ && !send(device, step, now, link, transmit)) {
         next();
         continue;
       }
       if (now < due_) return Outcome::running;
       if (step.take && tries_ < step.tries) {
         waiting_ = false;
-      } else if (step.take && change_rate(step, rate)) {
+      } else if (step.take && change_rate(step, link.rate)) {
         waiting_ = false, tries_ = 0;
       } else if (step.take && step.unanswered == IfUnanswered::fail) {
         return fail(step);
       } else {
-        if (bauds_tried_ > 0) transmit(Request(now, rate).baud(rate.configured));
+        if (bauds_tried_ > 0) transmit(Request(now, link).baud(link.rate.configured));
         next();
       }
     }
@@ -170,9 +190,8 @@ class ScriptRunner {
 
  private:
   template <class Transmit>
-  bool send(D& device, const Step<D>& step, hal::Time now, const LineRate& rate,
-            Transmit&& transmit) {
-    Request request(now, rate);
+  bool send(D& device, const Step<D>& step, hal::Time now, const Link& link, Transmit&& transmit) {
+    Request request(now, link);
     if (step.send && !(device.*step.send)(request)) return false;
     if (tries_ == 0 && bauds_tried_ > 0) request.baud(step.bauds[bauds_tried_ - 1]);
     ++tries_;

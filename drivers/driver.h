@@ -78,6 +78,7 @@ struct DriverSetup {
   std::size_t outputs = kMaxOutputs;  // packets of later ones are unwanted
   int baud = 0;                       // of the data channel; 0: not a serial line
   StampOptions stamps{};
+  hal::Address host{};  // our own, as the device is to be told; zeros: as the ports have it
   Ports ports{};
   PacketSink* sink = nullptr;  // outlives the driver
 };

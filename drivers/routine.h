@@ -46,9 +46,9 @@ class RoutineRunner {
   bool refused() const { return script_.refused(); }
 
   template <class Transmit>
-  Outcome advance(D& device, hal::Time now, const LineRate& rate, Transmit&& transmit) {
+  Outcome advance(D& device, hal::Time now, const Link& link, Transmit&& transmit) {
     if (!held_ && !pick(now)) return Outcome::running;
-    const Outcome outcome = script_.advance(device, now, rate, transmit);
+    const Outcome outcome = script_.advance(device, now, link, transmit);
     if (outcome != Outcome::running) held_ = false;
     return outcome;
   }

@@ -28,6 +28,10 @@ T take(const std::byte*& from) {
   return static_cast<T>(bits);
 }
 
+constexpr std::array kCounters{&PortStats::rejected_datagrams, &PortStats::empty_datagrams,
+                               &PortStats::lost_datagrams, &PortStats::replaced_stamps,
+                               &PortStats::dropped_writes};
+
 class TappedPort final : public Port, private PortListener {
  public:
   TappedPort(std::unique_ptr<Port> port, Tap& tap, std::uint8_t sensor, std::uint8_t channel)
@@ -60,7 +64,17 @@ class TappedPort final : public Port, private PortListener {
   }
 
   bool has_line() const override { return port_->has_line(); }
-  PortStats stats() const override { return port_->stats(); }
+  Address local() const override { return port_->local(); }
+  PortStats stats() const override {
+    const PortStats stats = port_->stats();
+    if (stats == told_) return stats;
+    told_ = stats;
+    std::array<std::byte, kRawStats> bytes;
+    RawRecord record = about(RawKind::stats, newest_);
+    record.bytes = Bytes(bytes).first(encode(stats, bytes));
+    tap_.on_record(record);
+    return stats;
+  }
   std::string_view name() const override { return port_->name(); }
 
  private:
@@ -68,6 +82,13 @@ class TappedPort final : public Port, private PortListener {
     newest_ = now;
     RawRecord record = about(RawKind::open, now);
     record.value = port_->has_line() ? 1 : 0;
+    std::array<std::byte, kRawAddress> own;
+    if (const Address local = port_->local(); local != Address{}) {
+      std::byte* to = own.data();
+      for (const std::uint8_t part : local.ip) put(to, part);
+      put(to, local.port);
+      record.bytes = own;
+    }
     tap_.on_record(record);
     listener_->on_port_open(now);
   }
@@ -118,7 +139,8 @@ class TappedPort final : public Port, private PortListener {
   Tap& tap_;
   const std::uint8_t sensor_, channel_;
   PortListener* listener_ = nullptr;
-  Time newest_{};  // of the newest event
+  Time newest_{};             // of the newest event
+  mutable PortStats told_{};  // the newest record of it
 };
 
 // Far beyond what happens, and sums of two of them still fit.
@@ -156,7 +178,7 @@ std::optional<RawRecord> decode(Bytes bytes) {
   if (bytes.size() < kRawHeader) return std::nullopt;
   const std::byte* from = bytes.data();
   const auto kind = take<std::uint8_t>(from);
-  if (kind > static_cast<std::uint8_t>(RawKind::offset)) return std::nullopt;
+  if (kind > static_cast<std::uint8_t>(RawKind::stats)) return std::nullopt;
   RawRecord record;
   record.kind = static_cast<RawKind>(kind);
   record.sensor = take<std::uint8_t>(from);
@@ -170,6 +192,55 @@ std::optional<RawRecord> decode(Bytes bytes) {
   record.bytes = bytes.subspan(kRawHeader);
   if (!is_plausible(record)) return std::nullopt;
   return record;
+}
+
+std::size_t encode(const PortStats& stats, std::span<std::byte, kRawStats> out) {
+  static_assert(kCounters.size() * 8 + 9 + 3 + 24 + 48 + 96 <= kRawStats);
+  std::byte* to = out.data();
+  for (const auto counter : kCounters) put(to, stats.*counter);
+  put(to, stats.receive_buffer);
+  put(to, static_cast<std::int32_t>(stats.adapter_timer_ms));
+  put(to, std::uint8_t{stats.low_latency});
+  for (const std::string_view text :
+       {stats.last_rejected.view(), stats.from.view(), stats.note.view()}) {
+    put(to, static_cast<std::uint8_t>(text.size()));
+    to = std::ranges::copy(std::as_bytes(std::span(text)), to).out;
+  }
+  return static_cast<std::size_t>(to - out.data());
+}
+
+PortStats stats_in(const RawRecord& record) {
+  PortStats stats;
+  Bytes bytes = record.bytes;
+  if (record.kind != RawKind::stats || bytes.size() < kCounters.size() * 8 + 9) return stats;
+  const std::byte* from = bytes.data();
+  for (const auto counter : kCounters) stats.*counter = take<std::uint64_t>(from);
+  stats.receive_buffer = take<std::uint32_t>(from);
+  stats.adapter_timer_ms = take<std::int32_t>(from);
+  stats.low_latency = take<std::uint8_t>(from) != 0;
+  bytes = bytes.subspan(static_cast<std::size_t>(from - bytes.data()));
+  const auto text = [&](auto& to) {
+    if (bytes.empty() || bytes.size() <= std::to_integer<std::size_t>(bytes[0])) return;
+    const std::size_t n = std::to_integer<std::size_t>(bytes[0]);
+    std::array<char, 256> chars{};
+    std::ranges::transform(bytes.subspan(1, n), chars.begin(),
+                           [](std::byte b) { return static_cast<char>(b); });
+    to.print("%s", chars.data());
+    bytes = bytes.subspan(1 + n);
+  };
+  text(stats.last_rejected);
+  text(stats.from);
+  text(stats.note);
+  return stats;
+}
+
+Address address_in(const RawRecord& record) {
+  Address address;
+  if (record.kind != RawKind::open || record.bytes.size() != kRawAddress) return address;
+  const std::byte* from = record.bytes.data();
+  for (std::uint8_t& part : address.ip) part = take<std::uint8_t>(from);
+  address.port = take<std::uint16_t>(from);
+  return address;
 }
 
 std::unique_ptr<Port> tapped(std::unique_ptr<Port> port, Tap& tap, std::uint8_t sensor,

@@ -88,6 +88,11 @@ void FdPort::rearm() {
                      }));
 }
 
+void FdPort::hand_in(Chunk chunk) {
+  newest_ = chunk.last_at = std::max(chunk.last_at, newest_);
+  listener_->on_chunk(chunk);  // may close this port, and open it again
+}
+
 void FdPort::poll() { read_all(); }
 
 void FdPort::read_all() {
@@ -100,8 +105,7 @@ void FdPort::read_all() {
     if (!got) return fail(got.error());
     if (*got == Got::nothing || *got == Got::all) drained_ = true;
     if (*got == Got::nothing || *got == Got::skipped) continue;
-    newest_ = chunk.last_at = std::max(chunk.last_at, newest_);
-    listener_->on_chunk(chunk);  // may close this port, and open it again
+    hand_in(chunk);
     if (opening != opening_) return;
   }
 }

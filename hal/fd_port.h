@@ -55,6 +55,8 @@ class FdPort : public Port, private Polled, private Rearmed {
   void begin(PortListener& listener, UniqueFd fd);
   // Closes, then tells the listener.
   void fail(const Error& error);
+  // Gives the listener of an open port what another one read for it.
+  void hand_in(Chunk chunk);
 
   EventLoop& loop() { return loop_; }
   const Clock& clock() const { return loop_.clock(); }

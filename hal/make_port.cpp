@@ -5,7 +5,7 @@
 
 namespace hal {
 
-std::unique_ptr<Port> make_port(EventLoop& loop, const PortOptions& o) {
+std::unique_ptr<Port> make_port(EventLoop& loop, const PortOptions& o, UdpShares* shares) {
   switch (o.spec.kind) {
     case PortSpec::Kind::serial:
       return std::make_unique<SerialPort>(loop,
@@ -18,7 +18,8 @@ std::unique_ptr<Port> make_port(EventLoop& loop, const PortOptions& o) {
                                                   .peer_port = o.peer.port,
                                                   .from = o.from,
                                                   .receive_buffer = o.receive_buffer,
-                                                  .latency = o.latency});
+                                                  .latency = o.latency},
+                                       shares);
     case PortSpec::Kind::tcp:
       return std::make_unique<TcpPort>(
           loop, to_string(o.spec),

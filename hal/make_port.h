@@ -8,6 +8,7 @@
 #include "hal/port.h"
 #include "hal/port_spec.h"
 #include "hal/serial_port.h"
+#include "hal/udp_share.h"
 
 namespace hal {
 
@@ -21,7 +22,8 @@ struct PortOptions {
   int receive_buffer = 1 << 20;  // udp
 };
 
-// Opens nothing yet. The loop outlives the port.
-std::unique_ptr<Port> make_port(EventLoop& loop, const PortOptions& options);
+// Opens nothing yet. The loop outlives the port, and so does `shares`: see UdpPort.
+std::unique_ptr<Port> make_port(EventLoop& loop, const PortOptions& options,
+                                UdpShares* shares = nullptr);
 
 }  // namespace hal

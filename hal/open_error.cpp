@@ -69,7 +69,38 @@ bool holds(const char* pid, std::string_view device) {
   return false;
 }
 
+// The inode of a socket in a table like /proc/net/udp that has this port, at an address that is the
+// same or any; 0: none. Addresses stand there as the kernel holds them; of IPv6 only "any" matters.
+unsigned long udp_inode(const char* table, const sockaddr_in& bind) {
+  const File lines(std::fopen(table, "re"));
+  std::array<char, 512> line;
+  while (lines && std::fgets(line.data(), static_cast<int>(line.size()), lines.get())) {
+    std::array<char, 33> address{};
+    unsigned port = 0;
+    unsigned long inode = 0;
+    if (std::sscanf(line.data(), " %*d: %32[0-9A-F]:%x %*s %*s %*s %*s %*s %*s %*s %lu",
+                    address.data(), &port, &inode) != 3) {
+      continue;
+    }
+    const bool is_v4 = std::strlen(address.data()) == 8;
+    const unsigned long v4 = is_v4 ? std::strtoul(address.data(), nullptr, 16) : 0;
+    const bool is_any = std::strspn(address.data(), "0") == std::strlen(address.data());
+    const bool meets =
+        is_any || bind.sin_addr.s_addr == INADDR_ANY || (is_v4 && v4 == bind.sin_addr.s_addr);
+    if (port == ntohs(bind.sin_port) && meets && inode != 0) return inode;
+  }
+  return 0;
+}
+
 }  // namespace
+
+Text<64> find_udp_holder(const sockaddr_in& bind) {
+  for (const char* const table : {"/proc/net/udp", "/proc/net/udp6"}) {
+    const unsigned long inode = udp_inode(table, bind);
+    if (inode != 0) return find_holder(Text<48>::of("socket:[%lu]", inode).c_str());
+  }
+  return {};
+}
 
 Error explain_open_error(const char* path, const char* real, int sys) {
   constexpr const char* kWhere = "serial: open";

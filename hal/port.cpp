@@ -1,5 +1,6 @@
 #include "hal/port.h"
 
+#include <cerrno>
 #include <cstring>
 
 namespace hal {
@@ -8,6 +9,9 @@ Error refused_write(Errc code, int sys) {
   const char* why = "the device does not read";
   if (code == Errc::closed) why = "the port is not open";
   if (code == Errc::io) why = std::strerror(sys);
+  if (sys == ENETUNREACH || sys == EHOSTUNREACH) {
+    why = "no way to the device: cable, and has this host an address in its network?";
+  }
   return {code, sys, "port: write", Text<192>::of("write: %s", why)};
 }
 

@@ -2,6 +2,7 @@
 // what they mean.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -41,6 +42,16 @@ class PortListener {
 Error refused_write(Errc code, int sys);
 Error refused_baud(Errc code, int sys, int baud);
 
+// An IPv4 address and port; zeros: not known, or there is none.
+struct Address {
+  std::array<std::uint8_t, 4> ip{};
+  std::uint16_t port = 0;
+
+  bool has_ip() const { return ip != std::array<std::uint8_t, 4>{}; }
+  Text<16> host() const { return Text<16>::of("%d.%d.%d.%d", ip[0], ip[1], ip[2], ip[3]); }
+  bool operator==(const Address&) const = default;
+};
+
 // What a port can tell beyond its bytes. Counters only grow.
 struct PortStats {
   std::uint64_t rejected_datagrams = 0;  // from a sender that is not the configured one
@@ -52,7 +63,10 @@ struct PortStats {
   int adapter_timer_ms = 0;          // after which a USB adapter delivers; 0: it has none
   bool low_latency = false;          // a tty whose driver was asked to deliver at once, and took it
   Text<48> last_rejected{};          // the newest sender that was refused
+  Text<24> from{};                   // the accepted sender; empty: anybody
   Text<96> note{};                   // what is not as it should be, with the remedy
+
+  bool operator==(const PortStats&) const = default;
 };
 
 class Port {
@@ -75,6 +89,10 @@ class Port {
   // Whether its bytes pass a serial line, at the baud rate that was set: a frame's own bytes take
   // that long before the last of them can arrive. Networks and devices that are USB have none.
   virtual bool has_line() const = 0;
+  // Our own end, as it was when the port opened. UDP: where it listens, with the address that the
+  // device sees us at, where one is bound to or there is a route to the device. TCP: the
+  // connection's.
+  virtual Address local() const { return {}; }
   virtual PortStats stats() const = 0;
   virtual std::string_view name() const = 0;  // as configured, for people
 };

@@ -75,6 +75,11 @@ Result<PortSpec> parse_port_spec(std::string_view text) {
   return address ? Result<PortSpec>(spec) : address.error();
 }
 
+Address to_address(const HostPort& text) {
+  const Result<sockaddr_in> address = ipv4(text.host, text.port);
+  return address ? to_address(*address) : Address{};
+}
+
 std::string to_string(const PortSpec& spec) {
   if (spec.kind == PortSpec::Kind::serial) return "serial:" + spec.path;
   const std::string host = spec.host.empty() ? "" : spec.host + ":";

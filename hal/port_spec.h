@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hal/result.h"
+#include "hal/port.h"
 
 namespace hal {
 
@@ -25,6 +25,7 @@ struct HostPort {
   std::uint16_t port = 0;
 };
 Result<HostPort> parse_host_port(std::string_view text);
+Address to_address(const HostPort&);
 
 std::string to_string(const PortSpec& spec);  // parses to the same again
 

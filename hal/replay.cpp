@@ -68,7 +68,16 @@ class ReplayPort final : public Port {
   Status set_dtr(bool) override { return ok; }
   bool drained() const override { return drained_; }
   bool has_line() const override { return has_line_; }
-  PortStats stats() const override { return {}; }
+  Address local() const override { return local_; }
+  PortStats stats() const override {
+    const RawRecord* const next = replayer_.peek();
+    if (next != nullptr && next->kind == RawKind::stats && is_mine(next->sensor, next->channel)) {
+      RawRecord record;
+      replayer_.consume(record);
+      stats_ = stats_in(record);
+    }
+    return stats_;
+  }
   std::string_view name() const override { return name_; }
 
   // The record's bytes must not be the source's.
@@ -77,10 +86,15 @@ class ReplayPort final : public Port {
       drained_ = false;
       return;
     }
+    if (record.kind == RawKind::stats) {
+      stats_ = stats_in(record);
+      return;
+    }
     if (listener_ == nullptr || record.kind == RawKind::tx) {
       ++replayer_.divergences_;
     } else if (record.kind == RawKind::open) {
       has_line_ = record.value != 0;
+      local_ = address_in(record);
       listener_->on_port_open(record.at);
     } else if (record.kind == RawKind::fault) {
       std::exchange(listener_, nullptr)->on_port_fault(error_of(record), record.at);
@@ -112,6 +126,8 @@ class ReplayPort final : public Port {
   const bool is_datagram_;
   PortListener* listener_ = nullptr;
   bool has_line_ = false;
+  Address local_;
+  mutable PortStats stats_;  // as they were told last
   bool drained_ = true;
 };
 
@@ -161,6 +177,7 @@ bool Replayer::step(ReplayListener& listener) {
     case RawKind::tx:
     case RawKind::open:
     case RawKind::fault:
+    case RawKind::stats:
       handle_port_record(record);
       break;
   }

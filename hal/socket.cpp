@@ -11,6 +11,8 @@
 #include <ctime>
 #include <utility>
 
+#include "hal/unique_fd.h"
+
 namespace hal {
 namespace {
 
@@ -51,6 +53,33 @@ Text<48> to_text(const sockaddr_in& address) {
   std::array<char, INET_ADDRSTRLEN> host{};
   ::inet_ntop(AF_INET, &address.sin_addr, host.data(), host.size());
   return Text<48>::of("%s:%u", host.data(), static_cast<unsigned>(ntohs(address.sin_port)));
+}
+
+Address to_address(const sockaddr_in& address) {
+  const std::uint32_t ip = ntohl(address.sin_addr.s_addr);
+  const auto part = [&](int shift) { return static_cast<std::uint8_t>(ip >> shift); };
+  return {{part(24), part(16), part(8), part(0)}, ntohs(address.sin_port)};
+}
+
+Address local_address(int fd) {
+  sockaddr address{};
+  socklen_t size = sizeof address;
+  sockaddr_in in{};
+  if (::getsockname(fd, &address, &size) == 0) std::memcpy(&in, &address, sizeof in);
+  return to_address(in);
+}
+
+// To connect a UDP socket sends nothing: it asks the routes.
+Address address_towards(const sockaddr_in& host) {
+  const UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to = host;
+  if (to.sin_port == 0) to.sin_port = htons(9);
+  sockaddr address{};
+  std::memcpy(&address, &to, sizeof to);
+  if (!fd || ::connect(fd.get(), &address, sizeof to) != 0) return {};
+  Address local = local_address(fd.get());
+  local.port = 0;
+  return local;
 }
 
 bool is_multicast(const sockaddr_in& address) {

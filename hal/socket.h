@@ -17,6 +17,10 @@ namespace hal {
 Result<sockaddr_in> ipv4(std::string_view host, std::uint16_t port);
 Text<48> to_text(const sockaddr_in& address);  // "192.168.1.10:2368"
 bool is_multicast(const sockaddr_in& address);
+Address to_address(const sockaddr_in& address);
+Address local_address(int fd);  // of a socket that is bound or connected
+// Our own address on the way to `host`, as the routes are now; port 0. Zeros: there is no way.
+Address address_towards(const sockaddr_in& host);
 
 // Asks for stamps (and drop counts, where the socket has them) with what is received.
 void request_stamps(int fd);

@@ -55,7 +55,9 @@ Error TcpPort::failed(const char* where, int sys) const {
   const char* const what = sys == 0              ? "closed by the device"
                            : sys == ECONNREFUSED ? "refused: nothing listens on this port there"
                            : sys == ETIMEDOUT    ? "no answer: is the device on, the address right?"
-                                                 : std::strerror(sys);
+                           : sys == ENETUNREACH || sys == EHOSTUNREACH
+                               ? "no way to it: cable, and has this host an address in its network?"
+                               : std::strerror(sys);
   return {code_of(sys), sys, where, Text<192>::of("%s: %s", name().data(), what)};
 }
 

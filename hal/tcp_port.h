@@ -22,6 +22,7 @@ class TcpPort final : public FdPort {
 
   void open(PortListener& listener) override;  // ends later
   void close() override;
+  Address local() const override { return fd() < 0 ? Address{} : local_address(fd()); }
 
  private:
   Result<UniqueFd> open_fd() override;

@@ -34,6 +34,7 @@ class Text {
   bool empty() const { return chars_[0] == '\0'; }
   const char* c_str() const { return chars_.data(); }
   std::string_view view() const { return chars_.data(); }
+  bool operator==(const Text& other) const { return view() == other.view(); }
 
  private:
   std::array<char, N> chars_{};

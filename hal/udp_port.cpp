@@ -1,21 +1,26 @@
 #include "hal/udp_port.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "hal/socket.h"
+#include "hal/open_error.h"
 
 namespace hal {
 namespace {
 
-Error refused(const char* where, const char* name, int sys) {
+Error refused(const char* where, const char* name, int sys, const Text<64>& holder = {}) {
   const Errc code = sys == EADDRINUSE                       ? Errc::busy
                     : sys == EADDRNOTAVAIL || sys == ENODEV ? Errc::not_found
                     : sys == EACCES || sys == EPERM         ? Errc::permission
                                                             : Errc::io;
+  if (!holder.empty()) {
+    return {code, sys, where, Text<192>::of("%s: already used by %s", name, holder.c_str())};
+  }
   const char* const remedy = sys == EADDRINUSE ? ": see who listens: ss -ulnp"
                              : sys == EADDRNOTAVAIL || sys == ENODEV
                                  ? ": no interface has this address, or is not up yet"
@@ -26,8 +31,16 @@ Error refused(const char* where, const char* name, int sys) {
 
 }  // namespace
 
-UdpPort::UdpPort(EventLoop& loop, std::string name, UdpOptions options)
-    : FdPort(loop, std::move(name), options.latency), options_(std::move(options)) {}
+UdpPort::UdpPort(EventLoop& loop, std::string name, UdpOptions options, UdpShares* shares)
+    : FdPort(loop, std::move(name), options.latency), options_(std::move(options)) {
+  if (!take_addresses() || !shares) return;  // a wrong address is told when it is opened
+  share_ = &shares->at(bind_);
+  share_->ports.push_back(this);
+}
+
+UdpPort::~UdpPort() {
+  if (share_) std::erase(share_->ports, this);
+}
 
 Status UdpPort::take_addresses() {
   const Result<sockaddr_in> bind = ipv4(options_.bind, options_.port);
@@ -45,15 +58,52 @@ Status UdpPort::take_addresses() {
 Result<UniqueFd> UdpPort::open_fd() {
   const Status addresses = take_addresses();
   if (!addresses) return addresses.error();
+  dropped_ = lost_ = 0;
+  stats_.note.clear();
+  stats_.from.clear();
+  if (from_.sin_addr.s_addr != INADDR_ANY) {
+    stats_.from.print("%s", to_address(from_).host().c_str());
+  }
+  UniqueFd fd = socket_of_another();
+  if (!fd) {
+    Result<UniqueFd> made = new_socket();
+    if (!made) return made;
+    fd = std::move(*made);
+  }
+  local_ = own_address(fd.get());
+  return fd;
+}
+
+Result<UniqueFd> UdpPort::new_socket() {
   UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return refused("udp: socket", name().data(), errno);
   const Status bound = bind_socket(fd.get());
   if (!bound) return bound.error();
-  stats_.note.clear();
   size_buffer(fd.get());
   request_stamps(fd.get());
-  dropped_ = lost_ = 0;
   return fd;
+}
+
+// That of a port at the same address which is open; none: it is the first.
+UniqueFd UdpPort::socket_of_another() {
+  if (!share_) return UniqueFd();
+  for (const UdpPort* const other : share_->ports) {
+    if (other == this || other->fd() < 0) continue;
+    dropped_ = other->dropped_;
+    stats_.receive_buffer = other->stats_.receive_buffer;
+    stats_.note = other->stats_.note;
+    return UniqueFd(::fcntl(other->fd(), F_DUPFD_CLOEXEC, 0));
+  }
+  return UniqueFd();
+}
+
+// A group is nobody's own address.
+Address UdpPort::own_address(int fd) const {
+  Address own = local_address(fd);
+  if (bind_.sin_addr.s_addr != INADDR_ANY && !is_multicast(bind_)) return own;
+  const sockaddr_in& device = options_.peer.empty() ? from_ : peer_;
+  own.ip = device.sin_addr.s_addr == INADDR_ANY ? Address{}.ip : address_towards(device).ip;
+  return own;
 }
 
 Status UdpPort::bind_socket(int fd) {
@@ -63,7 +113,11 @@ Status UdpPort::bind_socket(int fd) {
   if (is_multicast(bind_)) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr address{};
   std::memcpy(&address, &bind_, sizeof bind_);
-  if (::bind(fd, &address, sizeof bind_) != 0) return refused("udp: bind", name().data(), errno);
+  if (::bind(fd, &address, sizeof bind_) != 0) {
+    const int sys = errno;
+    return refused("udp: bind", name().data(), sys,
+                   sys == EADDRINUSE ? find_udp_holder(bind_) : Text<64>{});
+  }
   if (!is_multicast(bind_)) return ok;
   ip_mreqn group{};
   group.imr_multiaddr = bind_.sin_addr;
@@ -90,21 +144,45 @@ Result<FdPort::Got> UdpPort::read_once(int fd, std::span<std::byte> buffer, Chun
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Got::nothing;
     return refused("udp: receive", name().data(), errno);
   }
+  const Bytes bytes = buffer.first(static_cast<std::size_t>(received.size));
+  UdpPort* const owner = whose(received.from);
+  if (!owner) reject(received.from);
+  if (owner == this) return take(received, bytes, chunk) ? Got::some : Got::skipped;
+  if (owner && owner->fd() >= 0 && owner->take(received, bytes, chunk)) owner->hand_in(chunk);
+  return Got::skipped;
+}
+
+// Null: nobody's.
+UdpPort* UdpPort::whose(const sockaddr_in& sender) {
+  if (accepts(sender)) return this;
+  if (!share_) return nullptr;
+  const auto found = std::ranges::find_if(
+      share_->ports, [&](const UdpPort* port) { return port->accepts(sender); });
+  return found == share_->ports.end() ? nullptr : *found;
+}
+
+void UdpPort::reject(const sockaddr_in& sender) {
+  UdpPort* const self = this;
+  const std::span<UdpPort* const> all =
+      share_ ? std::span<UdpPort* const>(share_->ports) : std::span<UdpPort* const>(&self, 1);
+  for (UdpPort* const port : all) {
+    ++port->stats_.rejected_datagrams;
+    port->stats_.last_rejected = to_text(sender);
+  }
+}
+
+// False: there is nothing in it.
+bool UdpPort::take(const Received& received, Bytes bytes, Chunk& chunk) {
   count_losses(received);
-  if (!accepts(received.from)) {
-    ++stats_.rejected_datagrams;
-    stats_.last_rejected = to_text(received.from);
-    return Got::skipped;
-  }
-  if (received.size == 0) {
+  if (bytes.empty()) {
     ++stats_.empty_datagrams;
-    return Got::skipped;
+    return false;
   }
-  chunk.bytes = buffer.first(static_cast<std::size_t>(received.size));
+  chunk.bytes = bytes;
   chunk.last_at = kernel_stamps_.arrival(received, clock(), newest(), stats_);
   chunk.lost = std::exchange(lost_, 0);
   chunk.is_datagram = true;
-  return Got::some;
+  return true;
 }
 
 void UdpPort::count_losses(const Received& received) {
@@ -126,14 +204,6 @@ ssize_t UdpPort::write_once(int fd, Bytes bytes) {
   sockaddr address{};
   std::memcpy(&address, &peer_, sizeof peer_);
   return ::sendto(fd, bytes.data(), bytes.size(), MSG_DONTWAIT, &address, sizeof peer_);
-}
-
-sockaddr_in UdpPort::local() const {
-  sockaddr address{};
-  socklen_t size = sizeof address;
-  sockaddr_in in{};
-  if (fd() >= 0 && ::getsockname(fd(), &address, &size) == 0) std::memcpy(&in, &address, sizeof in);
-  return in;
 }
 
 }  // namespace hal

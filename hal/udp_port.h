@@ -8,6 +8,7 @@
 
 #include "hal/fd_port.h"
 #include "hal/socket.h"
+#include "hal/udp_share.h"
 
 namespace hal {
 
@@ -24,13 +25,16 @@ struct UdpOptions {
   Latency latency = Latency::low;
 };
 
-// Empty datagrams, and those of other senders, are counted and go no further.
+// Empty datagrams, and those of other senders, are counted and go no further. Ports with the same
+// address and other senders share a socket: whoever reads a datagram hands it to whose it is; one
+// of nobody counts at each of them.
 class UdpPort final : public FdPort {
  public:
-  UdpPort(EventLoop& loop, std::string name, UdpOptions options);
+  // `shares`: of the ports that may have the same address; null: it is alone. Outlives it.
+  UdpPort(EventLoop& loop, std::string name, UdpOptions options, UdpShares* shares = nullptr);
+  ~UdpPort() override;
 
-  // Where it listens, once open: tests and devices that must be told ask.
-  sockaddr_in local() const;
+  Address local() const override { return local_; }
 
  private:
   Result<UniqueFd> open_fd() override;
@@ -38,12 +42,20 @@ class UdpPort final : public FdPort {
   ssize_t write_once(int fd, Bytes bytes) override;
   Status take_addresses();
   Status bind_socket(int fd);
+  Address own_address(int fd) const;
   void size_buffer(int fd);
+  Result<UniqueFd> new_socket();
+  UniqueFd socket_of_another();
+  UdpPort* whose(const sockaddr_in& sender);
+  void reject(const sockaddr_in& sender);
+  bool take(const Received& received, Bytes bytes, Chunk& chunk);
   void count_losses(const Received& received);
   bool accepts(const sockaddr_in& sender) const;
 
   const UdpOptions options_;
+  UdpShare* share_ = nullptr;  // null: alone
   sockaddr_in bind_{}, peer_{}, from_{};
+  Address local_;
   KernelStamps kernel_stamps_;
   std::uint32_t dropped_ = 0, lost_ = 0;  // as the kernel counts; not yet told in a chunk
 };

@@ -4,6 +4,7 @@
 #include <deque>
 #include <fstream>
 
+#include "app/driver_setup.h"
 #include "app/lidarctl/commands.h"
 #include "app/lidarctl/file_sink.h"
 #include "app/raw_capture.h"
@@ -120,17 +121,12 @@ void replay(const Arguments& arguments) {
     const config::Sensor& sensor = stack.sensors[i];
     if (!config::is_device(sensor)) continue;
     const auto id = static_cast<std::uint8_t>(i);
-    drivers::DriverSetup setup{.first_sensor = id,
-                               .outputs = config::outputs_of(stack, i),
-                               .baud = sensor.baud,
-                               .stamps = sensor.stamps,
-                               .ports = {},
-                               .sink = &station.pipeline().input()};
+    drivers::DriverSetup setup = app::driver_setup(stack, i, station.pipeline().input());
     const std::optional<hal::PortSpec>* const specs[] = {&sensor.port, &sensor.control,
                                                          &sensor.imu};
     for (std::uint8_t channel = 0; channel < drivers::kMaxChannels; ++channel) {
       if (!*specs[channel]) continue;
-      setup.ports[channel] = replayer.make_port(id, channel, sensor.name);
+      setup.ports[channel] = replayer.make_port(id, channel, hal::to_string(**specs[channel]));
     }
     station.pipeline().add(sensor.driver->make(sensor.options, std::move(setup)));
   }

@@ -1,6 +1,7 @@
 // A port whose other end is the test.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,8 +45,9 @@ class FakePort final : public hal::Port {
   }
   bool drained() const override { return is_drained; }
   bool has_line() const override { return is_line; }
+  hal::Address local() const override { return own; }
   hal::PortStats stats() const override { return counters; }
-  std::string_view name() const override { return "fake:"; }
+  std::string_view name() const override { return label; }
 
   bool is_open() const { return is_open_; }
   // What TCP does: the connection stands some time after open(). Nothing while it is closed.
@@ -73,6 +75,8 @@ class FakePort final : public hal::Port {
   int opens = 0, closes = 0;
   bool refuse_open = false, opens_later = false, refuse_write = false, refuse_dtr = false;
   hal::Error refusal{hal::Errc::not_found, 0, "fake: open", {}};
+  hal::Address own{};
+  std::string label = "fake:";
   bool is_drained = true;
   bool is_line = true;
   bool has_datagrams = false;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/driver_setup.h"
 #include "app/station.h"
 #include "config/load.h"
 #include "test/sim/faults.h"
@@ -121,12 +122,7 @@ class StackBench {
     simulated.port = port.get();
     port->is_line = is_serial;
     const auto id = static_cast<std::uint8_t>(i);
-    drivers::DriverSetup setup{.first_sensor = id,
-                               .outputs = config::outputs_of(stack, i),
-                               .baud = sensor.baud,
-                               .stamps = sensor.stamps,
-                               .ports = {},
-                               .sink = &station.pipeline().input()};
+    drivers::DriverSetup setup = app::driver_setup(stack, i, station.pipeline().input());
     setup.ports[0] = std::move(port);
     if (tap_ != nullptr) setup.ports[0] = hal::tapped(std::move(setup.ports[0]), *tap_, id, 0);
     station.pipeline().add(sensor.driver->make(sensor.options, std::move(setup)));

@@ -137,6 +137,20 @@ TEST(Capture, TellsTheTapBeforeTheListener) {
   CHECK_TRUE((order.seen == std::vector<std::size_t>{1, 2, 3}));
 }
 
+TEST(Capture, RecordsOurOwnEndWithTheOpening) {
+  fake->own = {{192, 168, 0, 7}, 2115};
+  port->open(log);
+  last_is(RawKind::open);
+  LONGS_EQUAL(hal::kRawAddress, records.bytes.back().size());
+  RawRecord record;
+  record.kind = RawKind::open;
+  record.bytes = records.bytes.back();
+  CHECK_TRUE(hal::address_in(record) == fake->own);
+  CHECK_TRUE(port->local() == fake->own);
+  record.bytes = record.bytes.first(5);
+  CHECK_TRUE(hal::address_in(record) == hal::Address{});
+}
+
 TEST(Capture, RecordsAChunkWhole) {
   port->open(log);
   last_is(RawKind::open);

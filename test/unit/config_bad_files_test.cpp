@@ -130,6 +130,15 @@ constexpr Bad kFiles[] = {
     {"sensors:\n  a: {driver: ldrobot, port: 'udp:7'}\n  b: {driver: ldrobot, port: 'udp:7', from: "
      "10.0.0.1}\n",
      "3:30: sensors.b.port: the same port as sensors.a.port, give"},
+    {"sensors:\n  a: {driver: ldrobot, from: 10.0.0.1, port: 'udp:7'}\n  b: {driver: ldrobot, "
+     "port: "
+     "'udp:7', from: 10.0.0.1}\n",
+     "3:30: sensors.b.port: the same port as sensors.a.port, give each its own port, or both "
+     "their"},
+    {"sensors:\n  a: {driver: ldrobot, from: 10.0.0.1, port: 'udp:7'}\n  b: {driver: ldrobot, "
+     "port: "
+     "'udp:10.0.0.5:7', from: 10.0.0.2}\n",
+     "3:30: sensors.b.port: the same port as sensors.a.port, give"},
     {"sensors:\n  a: {driver: ldrobot, port: 'udp:7'}\n  b: {driver: ldrobot, port: "
      "'udp:10.0.0.1:7'}\n",
      "3:30: sensors.b.port: the same port as sensors.a.port, give"},

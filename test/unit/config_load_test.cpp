@@ -187,6 +187,24 @@ TEST(ConfigLoad, ADeviceWithADialogueOverUdpHasADestination) {
   LONGS_EQUAL(8089, c.sensors[0].from->port);
 }
 
+TEST(ConfigLoad, DevicesMaySendToOnePortWhenTheirAddressesTellThemApart) {
+  const config::Stack c = loaded(
+      "sensors:\n  a: {driver: ldrobot, port: 'udp:7', from: 10.0.0.1}\n"
+      "  b: {driver: ldrobot, port: 'udp:7', from: 10.0.0.2}\n");
+  LONGS_EQUAL(2, c.sensors.size());
+}
+
+TEST(ConfigLoad, DatagramsAreTakenFromTheHostOfTheControlPort) {
+  config::Sensor s;
+  STRCMP_EQUAL("", config::accepted_sender(s).c_str());
+  s.control = *hal::parse_port_spec("tcp:10.0.0.7:2111");
+  STRCMP_EQUAL("10.0.0.7", config::accepted_sender(s).c_str());
+  s.from = hal::HostPort{"10.0.0.8", 0};
+  STRCMP_EQUAL("10.0.0.8", config::accepted_sender(s).c_str());
+  s.from = hal::HostPort{"0.0.0.0", 0};
+  STRCMP_EQUAL("", config::accepted_sender(s).c_str());
+}
+
 TEST(ConfigLoad, AUsbDeviceIsNotLimitedByALineRate) {
   const std::string fast = "sensors: {a: {driver: microstrain_mip, baud: 9600, port: 'serial:";
   loaded(fast + "/dev/ttyACM0'}}");

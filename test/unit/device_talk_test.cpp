@@ -43,6 +43,25 @@ class Optimist : public test::TinyDevice {
   static std::span<const drivers::Step<Optimist>> stop_script() { return {}; }
 };
 
+// Tells the device where to send: our address, the port of the data, and whether it can answer.
+class Receiver : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static std::span<const drivers::Step<Receiver>> start_script() {
+    static constexpr std::array<drivers::Step<Receiver>, 1> kSteps{
+        {{"tell", &Receiver::tell, &Receiver::answer, 100ms}}};
+    return kSteps;
+  }
+  static std::span<const drivers::Step<Receiver>> stop_script() { return {}; }
+  bool tell(Request& r) {
+    if (!r.own().has_ip()) return false;
+    const bool two = r.own().has(Channel::control);
+    r.to(two ? Channel::control : Channel::data).text(r.own().host().view());
+    r.text(hal::Text<8>::of(":%d", r.own().port(Channel::data)).view());
+    return true;
+  }
+};
+
 // Is polled every 10 ms and asked for its health every 50 ms.
 class Polled : public test::TinyDevice {
  public:
@@ -321,4 +340,96 @@ TEST(DeviceTalk, APortIsReopenedWithinTheDialogue) {
   deliver(tiny({'a'}));
   deliver(tiny({'m', 1}));
   is(State::streaming);
+}
+
+TEST(DeviceTalk, TheDeviceIsToldTheAddressOfTheConnectionAndThePortOfTheData) {
+  build<Receiver>(0, true);
+  port->own = {{}, 2115};
+  control->own = {{192, 168, 0, 2}, 40'000};
+  driver->start(clock.now());
+  CHECK_TRUE(control->written == test::hex("31 39 32 2E 31 36 38 2E 30 2E 32 3A 32 31 31 35"));
+}
+
+TEST(DeviceTalk, AnAddressThatIsBoundToIsTold) {
+  build<Receiver>(0, true);
+  port->own = {{10, 0, 0, 1}, 80};
+  control->own = {{192, 168, 0, 2}, 40'000};
+  driver->start(clock.now());
+  CHECK_TRUE(control->written == test::hex("31 30 2E 30 2E 30 2E 31 3A 38 30"));
+}
+
+TEST(DeviceTalk, WhatIsConfiguredIsTold) {
+  drivers::DriverSetup setup;
+  setup.sink = &log;
+  setup.host = {{1, 2, 3, 4}, 5};
+  port = add(setup, Channel::data);
+  port->own = {{10, 0, 0, 1}, 80};
+  driver = drivers::make_driver<Receiver>(options, std::move(setup));
+  driver->start(clock.now());
+  CHECK_TRUE(port->written == test::hex("31 2E 32 2E 33 2E 34 3A 35"));
+}
+
+TEST(DeviceTalk, WithoutAnAddressNothingIsTold) {
+  build<Receiver>();
+  driver->start(clock.now());
+  LONGS_EQUAL(0, port->written.size());
+}
+
+TEST(DeviceTalk, DatagramsOfAnotherSenderAreToldWithItsAddress) {
+  build<Polled>(0);
+  port->label = "udp:2368";
+  port->counters.from.print("192.168.0.1");
+  port->counters.rejected_datagrams = 5;  // before it was opened
+  driver->start(clock.now());
+  tick(1100ms);
+  STRCMP_CONTAINS("no byte", health().why.c_str());
+  port->counters.rejected_datagrams = 9;
+  port->counters.last_rejected.print("192.168.0.9:4000");
+  tick(1100ms);
+  STRCMP_CONTAINS("datagrams come from 192.168.0.9, not from 192.168.0.1: set from",
+                  health().why.c_str());
+  CHECK_TRUE(health().cause == Cause::no_bytes);
+}
+
+TEST(DeviceTalk, ADeviceThatAnswersAndIsNotHeardIsToldFromOneThatIsNotThere) {
+  build<Receiver>(0, true);
+  port->label = "udp:2115";
+  port->own = {{}, 2115};
+  control->own = {{192, 168, 0, 2}, 40'000};
+  driver->start(clock.now());
+  tick(150ms);
+  why_is(Cause::no_bytes,
+         "no answer to 'tell' (1 tries of 100 ms); no byte: power, cable, address?");
+  tick(100ms);
+  control->deliver(tiny({'a'}));
+  tick(1100ms);
+  why_is(
+      Cause::no_bytes,
+      "it answers on its control port, but no datagram arrives on udp:2115 of 192.168.0.2: wrong "
+      "interface, a firewall, or is it told another address?");
+  is(State::starting);
+  tick(2000ms);
+  is(State::backoff);
+}
+
+TEST(DeviceTalk, ADeviceThatForgotWhereToSendIsToldAgain) {
+  build<Receiver>(0, true);
+  port->label = "udp:2115";
+  control->own = {{192, 168, 0, 2}, 40'000};
+  driver->start(clock.now());
+  control->deliver(tiny({'a'}));
+  deliver(tiny({'m', 1}));
+  is(State::streaming);
+  LONGS_EQUAL(1, control->writes.size());
+  tick(100ms);
+  is(State::silent);
+  tick(500ms);
+  is(State::backoff);
+  tick(120ms);
+  LONGS_EQUAL(2, control->writes.size());
+  CHECK_TRUE(control->writes[0] == control->writes[1]);
+  control->deliver(tiny({'a'}));
+  deliver(tiny({'m', 2}));
+  is(State::streaming);
+  books_balance();
 }

@@ -42,11 +42,11 @@ TEST_GROUP(Dialogue) {
   test::ManualClock clock;
   Speaker speaker;
   Runner runner;
-  LineRate rate;
+  Link link;
   std::string sent;
 
   Outcome advance(hal::Duration d = 0ns) {
-    return runner.advance(speaker, clock.advance(d), rate, [&](const Request& r) {
+    return runner.advance(speaker, clock.advance(d), link, [&](const Request& r) {
       for (const std::byte b : r.view()) sent += std::to_integer<char>(b);
       sent += '.';
     });

@@ -137,6 +137,61 @@ TEST(Replay, LivesThroughTheSameAgain) {
   LONGS_EQUAL(0, replayer.divergences());
 }
 
+TEST(Replay, HasTheAddressThatWasRecorded) {
+  struct Listener final : hal::PortListener {
+    void on_port_open(hal::Time) override { own = port->local(); }
+    void on_chunk(const hal::Chunk&) override {}
+    void on_port_fault(const hal::Error&, hal::Time) override {}
+    hal::Port* port = nullptr;
+    hal::Address own;
+  } listener;
+  const hal::Address expected{{10, 0, 0, 7}, 2368};
+  test::ManualClock clock;
+  auto inner = std::make_unique<test::FakePort>(clock);
+  inner->own = expected;
+  const auto tap = hal::tapped(std::move(inner), source, 0, 0);
+  listener.port = tap.get();
+  tap->open(listener);
+  CHECK_TRUE(listener.own == expected);
+  listener.own = {};
+  listener.port = program.port;
+  program.port->open(listener);
+  CHECK_TRUE(listener.own == expected);
+}
+
+TEST(Replay, TellsOfAPortWhatItToldThen) {
+  test::ManualClock clock;
+  auto inner = std::make_unique<test::FakePort>(clock);
+  hal::PortStats& stats = inner->counters;
+  const auto tap = hal::tapped(std::move(inner), source, 0, 0);
+  CHECK_TRUE(tap->stats() == stats);
+  LONGS_EQUAL(0, source.encoded.size());  // nothing to tell yet
+  std::vector<hal::PortStats> told;
+  stats = {.rejected_datagrams = 1,
+           .empty_datagrams = 2,
+           .lost_datagrams = 3,
+           .replaced_stamps = 4,
+           .dropped_writes = 5,
+           .receive_buffer = 6,
+           .adapter_timer_ms = 7,
+           .low_latency = true,
+           .last_rejected = hal::Text<48>::of("192.168.100.100:65535"),
+           .from = hal::Text<24>::of("192.168.100.101"),
+           .note = hal::Text<96>::of("receive buffer too small")};
+  told.push_back(tap->stats());
+  told.push_back(tap->stats());
+  LONGS_EQUAL(1, source.encoded.size());
+  source.add(RawKind::tick, t0);
+  ++stats.lost_datagrams;
+  told.push_back(tap->stats());
+  LONGS_EQUAL(3, source.encoded.size());
+  CHECK_TRUE(program.port->stats() == told[0]);
+  CHECK_TRUE(program.port->stats() == told[1]);
+  replayer.run(program);
+  CHECK_TRUE(program.port->stats() == told[2]);
+  LONGS_EQUAL(0, replayer.divergences());
+}
+
 TEST(Replay, FindsTheWritesOfAPassEnd) {
   program.writes_at_end = true;
   const std::string expected = live();

@@ -23,12 +23,7 @@ std::uint64_t replay(const config::Stack& stack, const RawLog& raw, app::Message
     const config::Sensor& sensor = stack.sensors[i];
     if (!config::is_device(sensor)) continue;
     const auto id = static_cast<std::uint8_t>(i);
-    drivers::DriverSetup setup{.first_sensor = id,
-                               .outputs = config::outputs_of(stack, i),
-                               .baud = sensor.baud,
-                               .stamps = sensor.stamps,
-                               .ports = {},
-                               .sink = &station.pipeline().input()};
+    drivers::DriverSetup setup = app::driver_setup(stack, i, station.pipeline().input());
     setup.ports[0] = replayer.make_port(id, 0, sensor.name);
     station.pipeline().add(sensor.driver->make(sensor.options, std::move(setup)));
   }

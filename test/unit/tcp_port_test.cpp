@@ -63,6 +63,14 @@ TEST_GROUP(TcpPort) {
   }
 };
 
+TEST(TcpPort, KnowsItsOwnEndWhileItIsConnected) {
+  const hal::Address own = connected().local();
+  CHECK_TRUE((own.ip == std::array<std::uint8_t, 4>{127, 0, 0, 1}));
+  CHECK_TRUE(own.port != 0 && own.port != server.port);
+  port->close();
+  CHECK_TRUE(port->local() == hal::Address{});
+}
+
 TEST(TcpPort, ConnectsReadsAndWrites) {
   hal::TcpPort& opened = connected();
   server.send("hello");

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <optional>
@@ -30,7 +31,7 @@ struct Peer {
     std::memcpy(&own, &address, sizeof own);
   }
   void send(const hal::UdpPort& port, std::string_view text, const char* host = "127.0.0.1") {
-    const sockaddr_in to = *hal::ipv4(host, ntohs(port.local().sin_port));
+    const sockaddr_in to = *hal::ipv4(host, port.local().port);
     sockaddr address{};
     std::memcpy(&address, &to, sizeof to);
     ::sendto(fd.get(), text.data(), text.size(), 0, &address, sizeof to);
@@ -171,9 +172,27 @@ TEST(UdpPort, NamesAPortThatIsTaken) {
   STRCMP_CONTAINS("udp:test", log.last_fault.detail.c_str());
 }
 
+TEST(UdpPort, NamesWhoHasThePort) {
+  open({.bind = "127.0.0.1", .port = peer.port()});
+  const auto pid = hal::Text<32>::of("(pid %d)", static_cast<int>(::getpid()));
+  STRCMP_CONTAINS("udp:test: already used by ", log.last_fault.detail.c_str());
+  STRCMP_CONTAINS(pid.c_str(), log.last_fault.detail.c_str());
+  open({.port = peer.port()});  // any address
+  STRCMP_CONTAINS(pid.c_str(), log.last_fault.detail.c_str());
+}
+
 TEST(UdpPort, NamesAnAddressThatIsNotOurs) {
   open({.bind = "192.0.2.1"});
   CHECK_TRUE(log.last_fault.code == Errc::not_found);
+}
+
+TEST(UdpPort, KnowsTheAddressThatTheDeviceSeesItAt) {
+  CHECK_TRUE((open().local().ip == std::array<std::uint8_t, 4>{127, 0, 0, 1}));
+  CHECK_TRUE(port->local().port > 0);
+  CHECK_FALSE(open({}).local().has_ip());
+  CHECK_TRUE((open({.from = "127.0.0.5"}).local().ip == std::array<std::uint8_t, 4>{127, 0, 0, 1}));
+  CHECK_TRUE((open({.peer = "127.0.0.5", .peer_port = 9}).local().ip ==
+              std::array<std::uint8_t, 4>{127, 0, 0, 1}));
 }
 
 TEST(UdpPort, JoinsAMulticastGroup) {
@@ -228,6 +247,122 @@ TEST(UdpPort, AllocatesNothingWhileItReads) {
   }
   LONGS_EQUAL(0, counter.count());
   LONGS_EQUAL(199, log.text.size());
+}
+
+// Two ports at one address, as two sensors that send to the same port.
+TEST_GROUP(UdpShare) {
+  test::RealLoop real;
+  hal::UdpShares shares;
+  Peer one{"127.0.0.2"}, two{"127.0.0.3"}, stranger{"127.0.0.4"};
+  std::uint16_t number = 0;
+  test::PortLog first_log{&real.passes}, second_log{&real.passes};
+  std::optional<hal::UdpPort> first, second;
+
+  void setup() override {
+    {
+      Peer free;
+      number = free.port();
+    }
+    const hal::UdpOptions options{.bind = "127.0.0.1", .port = number, .from = "127.0.0.2"};
+    first.emplace(real.loop, "udp:first", options, &shares);
+    hal::UdpOptions other = options;
+    other.from = "127.0.0.3";
+    second.emplace(real.loop, "udp:second", other, &shares);
+  }
+  void open_both() {
+    first->open(first_log);
+    second->open(second_log);
+    LONGS_EQUAL(1, first_log.opened);
+    LONGS_EQUAL(1, second_log.opened);
+  }
+  bool comes(const test::PortLog& log, std::string_view text) {
+    return real.run_until([&] { return log.text == text; });
+  }
+};
+
+TEST(UdpShare, EachDeviceIsHeardAtItsOwnPort) {
+  open_both();
+  LONGS_EQUAL(number, first->local().port);
+  LONGS_EQUAL(number, second->local().port);
+  for (int i = 0; i < 10; ++i) one.send(*first, "a"), two.send(*first, "b");
+  CHECK_TRUE(comes(first_log, "aaaaaaaaaa"));
+  CHECK_TRUE(comes(second_log, "bbbbbbbbbb"));
+  LONGS_EQUAL(10, first_log.chunks);
+  LONGS_EQUAL(0, first_log.outside_pass + second_log.outside_pass);
+  LONGS_EQUAL(0, first->stats().rejected_datagrams + second->stats().rejected_datagrams);
+}
+
+TEST(UdpShare, WhoIsNobodysCountsAtEach) {
+  open_both();
+  stranger.send(*first, "evil");
+  one.send(*first, "a");
+  two.send(*first, "");
+  two.send(*first, "b");
+  CHECK_TRUE(comes(first_log, "a"));
+  CHECK_TRUE(comes(second_log, "b"));
+  for (hal::UdpPort* const port : {&*first, &*second}) {
+    LONGS_EQUAL(1, port->stats().rejected_datagrams);
+    STRCMP_CONTAINS("127.0.0.4:", port->stats().last_rejected.c_str());
+  }
+  LONGS_EQUAL(0, first->stats().empty_datagrams);
+  LONGS_EQUAL(1, second->stats().empty_datagrams);
+}
+
+TEST(UdpShare, OneGoesOnWhileTheOtherIsClosedAndComesBack) {
+  open_both();
+  first->close();
+  one.send(*second, "lost");
+  two.send(*second, "b");
+  CHECK_TRUE(comes(second_log, "b"));
+  LONGS_EQUAL(0, second->stats().rejected_datagrams);
+  first->open(first_log);
+  second->close();
+  one.send(*first, "a");
+  two.send(*first, "lost");
+  CHECK_TRUE(comes(first_log, "a"));
+  STRCMP_EQUAL("b", second_log.text.c_str());
+}
+
+TEST(UdpShare, BothClosedTheAddressIsFree) {
+  open_both();
+  first->close();
+  second->close();
+  hal::UdpPort third(real.loop, "udp:third", {.bind = "127.0.0.1", .port = number});
+  test::PortLog log;
+  third.open(log);
+  LONGS_EQUAL(1, log.opened);
+}
+
+TEST(UdpShare, LossesOfTheSocketAreToldAtBoth) {
+  hal::UdpOptions small{
+      .bind = "127.0.0.1", .port = number, .from = "127.0.0.2", .receive_buffer = 4096};
+  first.emplace(real.loop, "udp:first", small, &shares);
+  open_both();
+  const std::string big(1000, 'x');
+  for (int i = 0; i < 100; ++i) one.send(*first, big);
+  CHECK_TRUE(real.run_until([&] { return first_log.chunks > 0 && first->drained(); }));
+  one.send(*first, "a");
+  two.send(*first, "b");
+  CHECK_TRUE(comes(second_log, "b"));
+  CHECK_TRUE(first->stats().lost_datagrams > 0);
+  LONGS_EQUAL(first->stats().lost_datagrams, second->stats().lost_datagrams);
+}
+
+TEST(UdpShare, AllocatesNothingWhileItReads) {
+  open_both();
+  first_log.text.reserve(4096), first_log.stamps.reserve(4096);
+  second_log.text.reserve(4096), second_log.stamps.reserve(4096);
+  one.send(*first, "-"), two.send(*first, "-");
+  CHECK_TRUE(comes(first_log, "-") && comes(second_log, "-"));
+  test::AllocationCounter counter;
+  for (std::size_t i = 2; i < 100; ++i) {
+    one.send(*first, "x"), two.send(*first, "x"), stranger.send(*first, "x");
+    const bool all =
+        real.run_until([&] { return first_log.text.size() == i && second_log.text.size() == i; });
+    if (!all) break;
+  }
+  LONGS_EQUAL(0, counter.count());
+  LONGS_EQUAL(99, second_log.text.size());
 }
 
 TEST_GROUP(Arrival) {
