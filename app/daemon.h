@@ -11,6 +11,7 @@
 #include "app/station.h"
 #include "hal/clock.h"
 #include "hal/event_loop.h"
+#include "hal/udp_share.h"
 #include "hal/unix_ports.h"
 #include "hal/wall_offset.h"
 

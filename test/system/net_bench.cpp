@@ -39,7 +39,8 @@ void NetBench::begin(const NetDevice& device, const std::vector<std::string>& fa
   for (const std::string& fault : faults) arguments_.insert(arguments_.end(), {"--fault", fault});
   start_device();
   const std::string keys = filled_in(sensor);
-  daemon_ = lidard(configure("  net: {driver: " + std::string(device.driver) + ", " + keys + "}\n"));
+  daemon_ =
+      lidard(configure("  net: {driver: " + std::string(device.driver) + ", " + keys + "}\n"));
 }
 
 void NetBench::start_device() { device_ = simulate("net", arguments_); }

@@ -1,5 +1,5 @@
-// A simulated device on the loopback network, the daemon that meets it, and what must hold for every
-// such pair.
+// A simulated device on the loopback network, the daemon that meets it, and what must hold for
+// every such pair.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace test {
 
-// In `sensor` and `simulate`, {tcp} and {udp} stand for the addresses of the device (HOST:PORT; only
-// those that occur are given to the simulator), {data} and {imu} for free UDP ports of ours.
+// In `sensor` and `simulate`, {tcp} and {udp} stand for the addresses of the device (HOST:PORT;
+// only those that occur are given to the simulator), {data} and {imu} for free UDP ports of ours.
 struct NetDevice {
   const char* driver;
   const char* sensor;  // keys of the sensor: "port: 'udp:{data}', control: 'tcp:{tcp}'"
@@ -23,7 +23,8 @@ class NetBench : public Bench {
   // It streams, its books balance; it loses its power, is missed, comes back and streams again: a
   // device that has forgotten its settings is told them anew.
   void meets(const NetDevice& device);
-  // A tenth each of its datagrams is lost, doubled, reordered, cut short: it streams, books balance.
+  // A tenth each of its datagrams is lost, doubled, reordered, cut short: it streams, books
+  // balance.
   void survives_bad_datagrams(const NetDevice& device);
 
  private:

@@ -16,3 +16,46 @@ TEST(SystemNetwork, RplidarOverUdpThatDamages) {
 TEST(SystemNetwork, HokuyoOverTcp) {
   bench.meets({"hokuyo_scip", "port: 'tcp:{tcp}'", {"--set", "model=UTM-30LX"}});
 }
+
+TEST(SystemNetwork, TwoDevicesSendToOnePort) {
+  const std::string data = std::to_string(test::free_udp_port());
+  const std::string to = "127.0.0.1:" + data;
+  const auto one = bench.simulate("one", {"ldrobot", "--udp", "127.0.0.2:0", "--to", to});
+  const auto two = bench.simulate("two", {"ldrobot", "--udp", "127.0.0.3:0", "--to", to});
+  const auto daemon = bench.lidard(
+      bench.configure("  one: {driver: ldrobot, port: 'udp:" + data + "', from: 127.0.0.2}\n" +
+                      "  two: {driver: ldrobot, port: 'udp:" + data + "', from: 127.0.0.3}\n"));
+  test::StreamReader stream(bench.socket());
+  const bool both = stream.read_until([&] {
+    return stream.topic("/one/points").messages > 5 && stream.topic("/two/points").messages > 5 &&
+           stream.count("one", "wire.bytes") > 0;
+  });
+  CHECK_TRUE(both);
+  for (const char* const name : {"one", "two"}) {
+    LONGS_EQUAL(0, stream.count(name, "wire.rejected_datagrams"));
+    LONGS_EQUAL(0, stream.count(name, "wire.garbage_bytes"));
+  }
+}
+
+TEST(SystemNetwork, WhoSendsInTheDevicesPlaceIsNamed) {
+  const std::string data = std::to_string(test::free_udp_port());
+  const auto stranger =
+      bench.simulate("stranger", {"ldrobot", "--udp", "127.0.0.9:0", "--to", "127.0.0.1:" + data});
+  const auto daemon = bench.lidard(
+      bench.configure("  net: {driver: ldrobot, port: 'udp:" + data + "', from: 127.0.0.2}\n"));
+  test::StreamReader stream(bench.socket());
+  const std::string expected = "datagrams come from 127.0.0.9, not from 127.0.0.2: set from";
+  CHECK_TRUE(stream.read_until([&] { return stream.message("net") == expected; }));
+  CHECK_TRUE(test::contains(stream.value("net", "port.last_rejected"), "127.0.0.9:"));
+  CHECK_TRUE(test::contains(daemon->err(), expected));
+}
+
+TEST(SystemNetwork, WhoHasThePortIsNamed) {
+  const std::string data = std::to_string(test::free_udp_port());
+  const auto other = bench.simulate("other", {"ldrobot", "--udp", "127.0.0.1:" + data});
+  const auto daemon = bench.lidard(
+      bench.configure("  net: {driver: ldrobot, port: 'udp:127.0.0.1:" + data + "'}\n"));
+  const std::string expected =
+      "already used by lidarctl (pid " + std::to_string(other->pid()) + ")";
+  CHECK_TRUE(test::wait_for([&] { return test::contains(daemon->err(), expected); }));
+}

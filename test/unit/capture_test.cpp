@@ -96,7 +96,7 @@ TEST(Capture, RefusesTornRecordsAndUnknownKinds) {
   const std::size_t size = hal::encode(record, out);
   for (std::size_t n = 0; n < size; ++n) CHECK_FALSE(hal::decode(hal::Bytes(out).first(n)));
   CHECK_FALSE(hal::decode(hal::Bytes(out).first(size + 1)));
-  out[0] = std::byte{7};
+  out[0] = std::byte{8};
   CHECK_FALSE(hal::decode(hal::Bytes(out).first(size)));
 }
 

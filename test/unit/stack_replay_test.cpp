@@ -24,7 +24,7 @@ std::uint64_t replay(const config::Stack& stack, const RawLog& raw, app::Message
     if (!config::is_device(sensor)) continue;
     const auto id = static_cast<std::uint8_t>(i);
     drivers::DriverSetup setup = app::driver_setup(stack, i, station.pipeline().input());
-    setup.ports[0] = replayer.make_port(id, 0, sensor.name);
+    setup.ports[0] = replayer.make_port(id, 0, hal::to_string(*sensor.port));
     station.pipeline().add(sensor.driver->make(sensor.options, std::move(setup)));
   }
   replayer.run(station);
