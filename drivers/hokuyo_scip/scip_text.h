@@ -84,7 +84,7 @@ void for_each_info(const Head& head, Bytes frame, Each&& each) {
   std::string_view rest = text_of(frame.subspan(head.size));
   while (!rest.empty()) {
     std::string_view line = take_field(rest, '\n');
-    line = line.substr(0, line.rfind(';'));
+    line = line.substr(0, std::max<std::size_t>(line.size(), 2) - 2);  // the check may be ';', too
     const std::string_view key = take_field(line, ':');
     each(key, line);
   }
@@ -96,8 +96,7 @@ double likeness(Bytes);
 }  // namespace scip
 
 struct ScipFraming {
-  static constexpr std::size_t kMaxFrame =
-      22'528;  // 1081 steps with all their echoes and intensities
+  static constexpr std::size_t kMaxFrame = 22'528;  // NE of 1081 steps, each with all its returns
   static std::size_t measure(Bytes b);
   static bool intact(Bytes frame);
 };

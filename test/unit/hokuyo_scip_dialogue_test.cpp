@@ -226,6 +226,69 @@ TEST(HokuyoScipDialogue, TheExchangeBoundsTheLatencyOfTheStamps) {
   STRCMP_CONTAINS(", clock known to ", health().about.c_str());
 }
 
+// The stamp is that of another step: only the exchange shows where the beams lie.
+TEST(HokuyoScipDialogue, TheStampIsThatOfTheConfiguredStep) {
+  const std::pair<const char*, int> kSteps[] = {{"first", 0}, {"rear", 172}, {"last", -681}};
+  for (const auto& [at, steps] : kSteps) {
+    set("stamp", at);
+    start();
+    for (int i = 0; i < 30; ++i) {
+      tick(100ms);
+      const auto first = clock.now() - 150ms;
+      const auto stamped = first - hal::from_seconds(0.1 * steps / 1024);
+      const auto stamp = (hal::to_ns(stamped) + hal::Duration(123'456ms).count()) / 1'000'000;
+      deliver(bytes(scan("MD0044072501000", unsigned(stamp), distances())));
+      CHECK_TRUE_TEXT(std::chrono::abs(log.slices.back().first - first) < 3ms, at);
+    }
+    log = {};
+  }
+}
+
+// Before the start an answer takes 40 ms, later none.
+TEST(HokuyoScipDialogue, TheTimeThatItsStateTellsNarrowsTheLatency) {
+  for (const bool hexadecimal : {true, false}) {
+    run();
+    answer("QT", kQuiet);
+    introduce();
+    answer("TM0", "TM0\n00P\n\n");
+    const auto clock_ms = [&] { return unsigned(hal::to_ns(clock.now()) / 1'000'000 % (1 << 24)); };
+    for (int i = 0; i < 8; ++i) {
+      const unsigned told = clock_ms();
+      tick(40ms);
+      answer("TM1", "TM1\n00P\n" + checked(number(told, 4)) + "\n");
+    }
+    answer("TM2", "TM2\n00P\n\n");
+    answer("MD0044072501000", "MD0044072501000\n00P\n\n");
+    const auto stream_on = [&](int scans) {
+      for (int i = 0; i < scans; ++i) {
+        tick(100ms);
+        deliver(bytes(scan("MD0044072501000", clock_ms() - 100, distances())));
+      }
+    };
+    stream_on(299);
+    STRCMP_CONTAINS("clock known to 20.5 ms", health().about.c_str());
+    tick(100ms);
+    for (int i = 0; i < 4; ++i) {
+      const std::string time =
+          hexadecimal ? hal::Text<8>::of("%06X", clock_ms()).c_str() : number(clock_ms(), 4);
+      answer("II", info("II", {"MODL:URG-04LX-UG01", "TIME:" + time}));
+    }
+    stream_on(30);
+    STRCMP_CONTAINS("clock known to 0.", health().about.c_str());
+  }
+}
+
+TEST(HokuyoScipDialogue, ADeviceWithoutARateKeepsTheOneItWasFoundAt) {
+  for (const char* status : {"04", "0F"}) {
+    run(115'200);
+    tick(400ms);
+    answer("QT", kQuiet);
+    answer("SS115200", reply("SS115200", status));
+    introduce();
+    LONGS_EQUAL(19'200, health().baud);
+  }
+}
+
 TEST(HokuyoScipDialogue, ScanByScanTheLaserIsTurnedOnAndScansAreFetched) {
   set("mode", "GD");
   set("time_sync", "false");

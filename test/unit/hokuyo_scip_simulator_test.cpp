@@ -138,15 +138,20 @@ TEST(HokuyoScipSimulator, ASerialDeviceIsFoundAtAnyRateAndSetToTheConfiguredOne)
   }
 }
 
+// Scans of 2133 bytes, or of 500.
 TEST(HokuyoScipSimulator, ASerialDeviceAtItsBootRateStreamsAsFastAsTheLineCarries) {
-  SimLine line("hokuyo_scip", {{"model", kSerial}}, {{"mode", "MS"}, {"group", "3"}}, 19'200);
-  plug(line, 19'200);
-  CHECK_TRUE(line.until_streaming() < 2s);
-  const std::size_t scans = line.log.slices.size();
-  line.run_for(10s);
-  CHECK_TRUE(line.log.slices.size() > scans + 30);  // 500 bytes each
-  CHECK_TRUE(line.health().balances());
-  LONGS_EQUAL(1, std::ranges::count(line.log.states, State::streaming));
+  const std::pair<SimLine::Set, std::size_t> kCases[] = {{{{"mode", "MD"}}, 8},
+                                                         {{{"mode", "MS"}, {"group", "3"}}, 30}};
+  for (const auto& [options, least] : kCases) {
+    SimLine line("hokuyo_scip", {{"model", kSerial}}, options, 19'200);
+    plug(line, 19'200);
+    CHECK_TRUE(line.until_streaming() < 3s);
+    const std::size_t scans = line.log.slices.size();
+    line.run_for(10s);
+    CHECK_TRUE(line.log.slices.size() >= scans + least);
+    CHECK_TRUE(line.health().balances());
+    LONGS_EQUAL(1, std::ranges::count(line.log.states, State::streaming));
+  }
 }
 
 TEST(HokuyoScipSimulator, EveryModeShowsTheRoom) {

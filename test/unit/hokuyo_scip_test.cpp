@@ -115,6 +115,61 @@ TEST(HokuyoScip, DecodesIntensities) {
   }
 }
 
+// ND of three steps: one return, three, none, then fewer.
+TEST(HokuyoScip, FurtherReturnsOfAStepAreItsEchoes) {
+  const auto returns = [](const char* echo, const std::string& data) {
+    const bool stream = echo[0] == 'N';
+    return reply(echo, stream ? "99" : "00", checked(number(stream ? 5 : 105, 4)) + lines(data));
+  };
+  feed(returns("ND0384038601000", number(2000, 3) + number(1000, 3) + "&" + number(1500, 3) + "&" +
+                                      number(1600, 3) + number(7, 3)));
+  feed(returns("HE0384038601", number(2000, 3) + number(9, 3) + number(1000, 3) + number(8, 3) +
+                                   "&" + number(7, 3) + number(70, 3) + number(7, 3) +
+                                   number(6, 3)));
+  LONGS_EQUAL(2, log.slices.size());
+  const auto echo_is = [&](std::size_t slice, std::size_t i, double mm, double intensity) {
+    DOUBLES_EQUAL(mm / 1000, log.echoes.at(slice).at(i).range, 3e-6);
+    DOUBLES_EQUAL(intensity, log.echoes[slice][i].intensity, 0);
+  };
+  for (std::size_t slice : {0U, 1U}) {
+    LONGS_EQUAL(6, log.echoes[slice].size());
+    beam_is(beam(slice, 0), 0, 2000);
+    beam_is(beam(slice, 1), 360.0 / 1024, 1000);
+    beam_is(beam(slice, 2), 720.0 / 1024, 0);
+    for (const std::size_t none : {0U, 1U, 4U, 5U}) echo_is(slice, none, 0, 0);
+  }
+  echo_is(0, 2, 1500, 0);
+  echo_is(0, 3, 1600, 0);
+  echo_is(1, 2, 0, 70);  // an error code is no return
+  echo_is(1, 3, 0, 0);
+  DOUBLES_EQUAL(8, beam(1, 1).intensity, 0);
+}
+
+TEST(HokuyoScip, ReturnsThatDoNotFitTheStepsMakeNoSense) {
+  feed("ND0384038501000\n99b\n0N90W\n" + checked("0&00000000") + "\n");
+  LONGS_EQUAL(1, decoder->stats().undecodable);
+  // Four returns of one step, and further returns where none were asked for: no frames.
+  feed("ND0384038401000\n99b\n0N90W\n" + checked("0O@&0O@&0O@&0O@") + "\n" + kAck);
+  feed("MD0384038401000\n99b\n0N90W\n" + checked("0O@&0O@") + "\n" + kAck);
+  LONGS_EQUAL(3, decoder->stats().framing.frames);
+  LONGS_EQUAL(0, log.slices.size());
+}
+
+TEST(HokuyoScip, TheCheckOfAnInformationLineMayBeASemicolon) {
+  const std::string told = parameters(1024, 44, 725, 384, 999, 20, 5600);
+  STRCMP_CONTAINS("SCAN:999;;", told.c_str());
+  feed(told + kScan);
+  CHECK_TRUE(log.slices.at(0).step == hal::from_seconds(60.0 / 999) / 1024);
+}
+
+TEST(HokuyoScip, ParametersThatComeLaterTurnTheSameSteps) {
+  feed(parameters(1024, 44, 725, 384, 600, 20, 5600) + kScan);
+  feed(parameters(1024, 44, 725, 300, 600, 20, 5600));
+  feed(scan("MD0384038601000", 200, {2000, 1500, 7}));
+  beam_is(beam(0, 0), 0, 2000);
+  beam_is(beam(1, 0), 84 * 360.0 / 1024, 2000);
+}
+
 TEST(HokuyoScip, DecodesWhatWasPolledAndTakesEachScanOnce) {
   feed(scan("GD0384038601", 100, {2000, 1500, 0}));
   feed(scan("GD0384038601", 100, {2000, 1500, 0}));
@@ -267,7 +322,8 @@ TEST(HokuyoScip, FramesAreFoundInGarbageHoweverTheyAreSplit) {
       ScipFraming{},
       {bytes(scan("MD0044072501000", 100, distances(682))), bytes(kScan), bytes(kAck),
        bytes(kUrgVersion), bytes(scan("ME0384042001000", 77, distances(74))),
-       bytes(scan("GS0044072501", 100, distances(682), 2)), bytes("TM1\n00P\n4]J7B\n\n")});
+       bytes(scan("GS0044072501", 100, distances(682), 2)), bytes("TM1\n00P\n4]J7B\n\n"),
+       bytes("NE0384038501000\n99b\n0N90W\n" + checked("0O@001&0O@001&0O@0010O@001") + "\n")});
 }
 
 TEST(HokuyoScip, ATornFrameHidesNothing) {

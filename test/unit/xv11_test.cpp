@@ -186,6 +186,15 @@ TEST(Xv11, WherePacketsWereSeenNothingIsTakenForATurn) {
   LONGS_EQUAL(4, decoder->stats().framing.garbage_bytes);
 }
 
+TEST(Xv11, AWholeTurnEndsThePacketsOfAnAccident) {
+  for (unsigned i = 0; i < 7; ++i) feed(packet(i));
+  feed(turn(500), 200ms);
+  feed(packet(7));
+  feed(turn(700), 200ms);
+  LONGS_EQUAL(10, log.slices.size());
+  LONGS_EQUAL(360, log.beams[9].size());
+}
+
 TEST(Xv11, ATornTurnHidesNothing) {
   const Stream good = turn(500);
   for (std::size_t n = 1; n < good.size(); n += 13) {

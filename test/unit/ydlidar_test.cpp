@@ -33,8 +33,8 @@ struct Sample {
 };
 
 // As the manual describes it; angles in 1/64 degree.
-Stream packet(unsigned first, unsigned last, const std::vector<Sample>& samples, std::size_t size = 2,
-              bool zero = false) {
+Stream packet(unsigned first, unsigned last, const std::vector<Sample>& samples,
+              std::size_t size = 2, bool zero = false) {
   const auto n = static_cast<unsigned>(samples.size());
   unsigned check = 0x55AA ^ (unsigned{zero} | n << 8) ^ (first << 1 | 1) ^ (last << 1 | 1);
   for (const Sample& sample : samples) check ^= sample.s ^ (size > 2 ? sample.intensity : 0);
@@ -58,7 +58,8 @@ std::vector<Sample> samples(std::size_t n, unsigned s = 4000, unsigned intensity
 // A check by XOR is weak where samples are alike.
 std::vector<Sample> varied(unsigned n, unsigned from = 0) {
   std::vector<Sample> out;
-  for (unsigned i = from; i < from + n; ++i) out.push_back({(i * 7919 + 4001) & 0xFFFF, (i * 37 + 5) & 0xFF});
+  for (unsigned i = from; i < from + n; ++i)
+    out.push_back({(i * 7919 + 4001) & 0xFFFF, (i * 37 + 5) & 0xFF});
   return out;
 }
 
@@ -300,6 +301,15 @@ TEST(Ydlidar, AZeroPacketThatComesTwiceIsNoSecondTurn) {
   LONGS_EQUAL(2, std::ranges::count(starts(), true));
 }
 
+TEST(Ydlidar, AZeroPacketInTheMiddleOfATurnBeginsNone) {
+  const auto packets = turn(12);
+  for (std::size_t k = 0; k < packets.size(); ++k) {
+    feed(packets[k]);
+    if (k == 4) feed(packet(121 * 64, 121 * 64, samples(1), 2, true));
+  }
+  LONGS_EQUAL(1, std::ranges::count(starts(), true));
+}
+
 TEST(Ydlidar, ALostZeroPacketIsMadeUpFor) {
   for (int i = 0; i < 4; ++i) {
     const auto packets = turn(12);
@@ -332,6 +342,31 @@ TEST(Ydlidar, LostPacketsAdvanceTheTime) {
   CHECK_TRUE(std::chrono::abs(times[0] - times[1]) < 300us);
 }
 
+TEST(Ydlidar, ALossOfMoreThanAQuarterOfATurnAdvancesTheTimeToo) {
+  const auto packets = turn(12);
+  std::vector<hal::Time> times;
+  for (const bool loses : {false, true}) {
+    model("X4");
+    hal::Time at{1000s};
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+      at += 2ms;
+      if (!loses || i < 4 || i > 8) decoder->feed({packets[i], at});
+    }
+    times.push_back(log.slices.back().first);
+  }
+  CHECK_TRUE(std::chrono::abs(times[0] - times[1]) < 300us);
+}
+
+TEST(Ydlidar, AHostThatStalledOnceIsNoOtherRate) {
+  model("X4");
+  hal::Time at{1000s};
+  for (int i = 0; i < 40; ++i) {
+    if (i == 17) at += 50ms;
+    for (const Stream& p : turn(60)) decoder->feed({p, at += p.size() < 13 ? 200us : 12ms});
+  }
+  CHECK_TRUE(log.slices.back().step == 200us);
+}
+
 TEST(Ydlidar, ARateThatIsWrongIsMeasured) {
   model("X2");  // three samples in a millisecond, and here it is five
   hal::Time at{1000s};
@@ -350,8 +385,9 @@ TEST(Ydlidar, StampPacketsAreIntactAndSilent) {
 TEST(Ydlidar, FramesAreFoundInGarbageHoweverTheyAreSplit) {
   for (const std::size_t size : {2, 3, 4}) {
     test::check_garbage_and_splits(
-        YdlidarFraming{}, {packet(0x5555, 0x2A55, varied(40), size), packet(0, 0, varied(1), size, true),
-                           packet(100, 1000, varied(80), size), packet(100, 1000, varied(3), size)});
+        YdlidarFraming{},
+        {packet(0x5555, 0x2A55, varied(40), size), packet(0, 0, varied(1), size, true),
+         packet(100, 1000, varied(80), size), packet(100, 1000, varied(3), size)});
   }
 }
 
@@ -361,8 +397,8 @@ TEST(Ydlidar, ATornFrameHidesNothing) {
 }
 
 TEST(Ydlidar, NoBitFlipPassesAndNeighboursDoNotSuffer) {
-  test::check_bit_flips(YdlidarFraming{}, packet(1000, 1900, varied(9)), packet(100, 900, varied(9)),
-                        packet(2000, 2900, varied(9)));
+  test::check_bit_flips(YdlidarFraming{}, packet(1000, 1900, varied(9)),
+                        packet(100, 900, varied(9)), packet(2000, 2900, varied(9)));
 }
 
 TEST(Ydlidar, NothingIsAllocatedWhileDecoding) {
