@@ -125,10 +125,9 @@ void feed_line(drivers::Decoder& decoder, hal::Bytes bytes, int baud) {
 void feed_net(drivers::Decoder& decoder, const Arguments& arguments, hal::Bytes file) {
   NetChoice choice{.port = arguments.port};
   if (!arguments.from.empty()) choose_sender(choice, arguments.from);
-  const NetReport report =
-      read_capture(arguments.file, file, choice, [&](hal::Bytes bytes, std::int64_t unix_ns) {
-        if (std::cout) decoder.feed({.bytes = bytes, .last_at = hal::from_ns(unix_ns)});
-      });
+  const NetReport report = read_capture(arguments.file, file, choice, [&](const hal::Chunk& chunk) {
+    if (std::cout) decoder.feed(chunk);
+  });
   for (const std::string& note : report.notes) {
     std::cerr << "lidarctl: " << arguments.file << ": " << note << '\n';
   }

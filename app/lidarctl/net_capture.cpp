@@ -49,12 +49,14 @@ struct Chosen final : hal::pcap::FlowSink {
                   std::uint64_t) override {
     if (bytes.empty() || !belongs(flow, chosen) || !fits(choice, flow)) return;
     newest_ns = std::max(newest_ns, unix_ns);
-    (*take)(bytes, newest_ns);
+    (*take)({.bytes = bytes,
+             .last_at = hal::from_ns(newest_ns),
+             .is_datagram = flow.protocol == hal::pcap::kUdp});
   }
   NetChoice choice;
   Flow chosen;
   std::int64_t newest_ns = 0;
-  const std::function<void(hal::Bytes, std::int64_t)>* take = nullptr;
+  const std::function<void(const hal::Chunk&)>* take = nullptr;
 };
 
 struct Run {
@@ -97,7 +99,7 @@ void choose_sender(NetChoice& choice, const std::string& text) {
 }
 
 NetReport read_capture(const std::string& path, hal::Bytes file, const NetChoice& choice,
-                       const std::function<void(hal::Bytes, std::int64_t)>& take) {
+                       const std::function<void(const hal::Chunk&)>& take) {
   if (!file.empty() && !hal::pcap::File(file).is_capture()) {
     throw Failure(kNoInput, path + ": neither pcap nor pcapng");
   }

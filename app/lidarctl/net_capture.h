@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hal/pcap/flows.h"
+#include "hal/port.h"
 
 namespace lidarctl {
 
@@ -22,10 +23,10 @@ struct NetReport {
   std::vector<std::string> notes;  // what was left out or is missing, for people
 };
 
-// Calls `take` with each datagram and each part of a stream that was sent by the chosen one, with
-// the time it was captured, which never goes back. Where more than one sender fits the choice it is
-// the one that sent most. A Failure where the file is no capture, or nobody fits.
+// Calls `take` with each datagram and each part of a stream that was sent by the chosen one. It
+// arrived when it was captured, which never goes back. Where more than one sender fits the choice
+// it is the one that sent most. A Failure where the file is no capture, or nobody fits.
 NetReport read_capture(const std::string& path, hal::Bytes file, const NetChoice&,
-                       const std::function<void(hal::Bytes, std::int64_t unix_ns)>& take);
+                       const std::function<void(const hal::Chunk&)>& take);
 
 }  // namespace lidarctl

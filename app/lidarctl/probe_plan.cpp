@@ -73,4 +73,38 @@ std::vector<Trial> silent_trials(std::span<const drivers::Row> rows, bool has_li
   return trials;
 }
 
+std::vector<Trial> network_trials(std::span<const drivers::Row> rows, bool is_tcp,
+                                  std::uint16_t port) {
+  std::vector<Trial> trials;
+  const auto add = [&](const drivers::Row& row, std::uint16_t its, bool is_control) {
+    const std::uint16_t at = port > 0 ? port : its;
+    const auto is_same = [&](const Trial& t) { return t.row == &row && t.port == at; };
+    if (its == 0 || std::ranges::any_of(trials, is_same)) return;
+    Trial trial{.row = &row};
+    trial.port = at;
+    trial.is_control = is_control;
+    trials.push_back(trial);
+  };
+  for (const bool asks : {true, false}) {
+    for (const drivers::Row& row : rows) {
+      if (!row.speaks || row.finding.asks_first != asks) continue;
+      for (const std::uint16_t its : is_tcp ? row.finding.tcp : row.finding.udp)
+        add(row, its, false);
+      if (is_tcp) add(row, row.finding.control, true);
+    }
+  }
+  return trials;
+}
+
+std::vector<std::uint16_t> udp_ports(std::span<const drivers::Row> rows) {
+  std::vector<std::uint16_t> ports;
+  for (const drivers::Row& row : rows) {
+    ports.insert(ports.end(), row.finding.udp.begin(), row.finding.udp.end());
+  }
+  std::ranges::sort(ports);
+  const auto same = std::ranges::unique(ports);
+  ports.erase(same.begin(), same.end());
+  return ports;
+}
+
 }  // namespace lidarctl

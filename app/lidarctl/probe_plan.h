@@ -13,7 +13,9 @@ struct Trial {
   const drivers::Row* row = nullptr;
   int baud = 0;  // 0: the way to the device has none
   const drivers::Variant* variant = nullptr;
-  double likeness = 0;  // of bytes that were heard; 0: none were
+  double likeness = 0;      // of bytes that were heard; 0: none were
+  std::uint16_t port = 0;   // on a network: where it is asked
+  bool is_control = false;  // and that is where it takes commands: data come by UDP
 
   bool is_heard() const { return likeness > 0; }
 };
@@ -28,5 +30,13 @@ std::vector<Trial> heard(std::span<const drivers::Row> rows, hal::Bytes sample, 
 // For a device that says nothing by itself: all that speak. Usual rates first, and at each rate
 // those that ask before those that start it at once. Without a line, each once.
 std::vector<Trial> silent_trials(std::span<const drivers::Row> rows, bool has_line);
+
+// Those that may listen at an address, TCP or UDP, each at the port that it names, or all at
+// `port`.
+std::vector<Trial> network_trials(std::span<const drivers::Row> rows, bool is_tcp,
+                                  std::uint16_t port);
+
+// Where datagrams of any of them may come to.
+std::vector<std::uint16_t> udp_ports(std::span<const drivers::Row> rows);
 
 }  // namespace lidarctl

@@ -26,12 +26,13 @@ std::vector<drivers::Advice> advice(const ProbeResult& r) {
   return all;
 }
 
-std::string with_baud(const ProbeResult& r, const Place& place, int baud, const char* comment) {
-  const bool is_imu = r.found.row->kind == drivers::Kind::imu;
-  std::string text = "sensors:\n  " + std::string(is_imu ? "imu" : "lidar") + ":\n";
+std::string with_baud(const ProbeResult& r, const Place& place, int baud, const char* comment,
+                      const std::string& name) {
+  std::string text = "  " + name + ":\n";
   text += "    driver: " + std::string(r.found.row->name) + "\n";
   text += "    port: " + quoted(place.port) + "\n";
   if (!place.control.empty()) text += "    control: " + quoted(place.control) + "\n";
+  if (!place.from.empty()) text += "    from: " + quoted(place.from) + "\n";
   if (baud > 0) text += "    baud: " + std::to_string(baud) + comment + "\n";
   std::string options, hints;
   for (const drivers::Advice& a : advice(r)) {
@@ -48,34 +49,43 @@ std::string with_baud(const ProbeResult& r, const Place& place, int baud, const 
 }
 
 bool is_accepted(const std::string& text) {
-  return std::holds_alternative<config::Stack>(config::load_text(text, "probe"));
+  return std::holds_alternative<config::Stack>(config::load_text("sensors:\n" + text, "probe"));
 }
 
 }  // namespace
 
 // Where no rate can be seen it is the first that carries what the device sends.
-std::string snippet(const ProbeResult& r, const Place& place) {
+std::string sensor(const ProbeResult& r, const Place& place, const std::string& name) {
   const drivers::Row& row = *r.found.row;
-  if (!place.port.starts_with("serial:")) return with_baud(r, place, 0, "");
-  if (r.baud > 0 && !row.finding.sets_baud) return with_baud(r, place, r.baud, "");
-  if (r.baud == row.default_baud) return with_baud(r, place, r.baud, "");
+  if (!place.port.starts_with("serial:")) return with_baud(r, place, 0, "", name);
+  if (r.baud > 0 && !row.finding.sets_baud) return with_baud(r, place, r.baud, "", name);
+  if (r.baud == row.default_baud) return with_baud(r, place, r.baud, "", name);
   if (r.baud > 0) {
     const auto comment = hal::Text<64>::of("  # found at %d; it will be set to this", r.baud);
-    return with_baud(r, place, row.default_baud, comment.c_str());
+    return with_baud(r, place, row.default_baud, comment.c_str(), name);
   }
   constexpr const char* kUnseen = "  # the usual one: this port has no rate";
-  const std::string usual = with_baud(r, place, row.default_baud, kUnseen);
+  const std::string usual = with_baud(r, place, row.default_baud, kUnseen, name);
   if (is_accepted(usual)) return usual;
   for (const int baud : row.finding.bauds) {
-    const std::string text = with_baud(r, place, baud, kUnseen);
+    const std::string text = with_baud(r, place, baud, kUnseen, name);
     if (is_accepted(text)) return text;
   }
   return usual;
 }
 
+std::string usual_name(const drivers::Row& row) {
+  return row.kind == drivers::Kind::imu ? "imu" : "lidar";
+}
+
+std::string snippet(const ProbeResult& r, const Place& place) {
+  return "sensors:\n" + sensor(r, place, usual_name(*r.found.row));
+}
+
 std::string in_words(const ProbeResult& r, const Place& place) {
   const Trial& f = r.found;
-  std::string text = place.port + ": " + std::string(f.row->name);
+  std::string text =
+      (place.from.empty() ? place.port : place.from) + ": " + std::string(f.row->name);
   if (!r.about.empty()) text += ", " + r.about;
   if (r.about.empty()) text += " (" + std::string(f.row->models) + "); it tells no more of itself";
   text += "\n";

@@ -9,13 +9,16 @@
 
 namespace lidarctl {
 
-// `port` as it stands in a configuration ("serial:/dev/ttyUSB0"), and of a device with two of them
-// `control`. Each line of what follows the first may carry a comment.
+// As it stands in a configuration: "serial:/dev/ttyUSB0"; of network devices also who sends, and
+// where commands go to. Empty: none.
 struct Place {
-  std::string port, control{};
+  std::string port, control{}, from{};
 };
 
+// A whole configuration, and what stands in it for this device under a name of its own.
 std::string snippet(const ProbeResult&, const Place&);
+std::string sensor(const ProbeResult&, const Place&, const std::string& name);
+std::string usual_name(const drivers::Row&);
 std::string in_words(const ProbeResult&, const Place&);
 nlohmann::ordered_json as_json(const ProbeResult&, const Place&);
 

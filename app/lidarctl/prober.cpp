@@ -183,7 +183,9 @@ void Prober::tick_trial(hal::Time now) {
     if (is_late || now - streams_since_ >= kObserve) accept(h, now);
     return;
   }
-  if (is_late || now - since_ >= patience(h)) give_up_trial(h, now);
+  // Nobody listens there.
+  const bool is_refused = !port_ && h.replies == 0 && h.state == drivers::State::backoff;
+  if (is_late || is_refused || now - since_ >= patience(h)) give_up_trial(h, now);
 }
 
 void Prober::give_up_trial(const drivers::Health& h, hal::Time now) {

@@ -55,7 +55,7 @@ class Prober final : private drivers::PacketSink {
   static constexpr hal::Duration kConnect = std::chrono::milliseconds(1500);
   static constexpr hal::Duration kDialogue = std::chrono::seconds(5);
   static constexpr hal::Duration kObserve = std::chrono::milliseconds(900);
-  static constexpr hal::Duration kAfterwards = std::chrono::seconds(3);  // motors spin up
+  static constexpr hal::Duration kAfterwards = std::chrono::seconds(3);     // motors spin up
   static constexpr hal::Duration kWhole = std::chrono::milliseconds(9300);  // its stop not counted
 
  private:

@@ -175,3 +175,51 @@ TEST(SystemProbe, NobodyThereIsToldWithinTenSecondsAndAsJsonToo) {
   CHECK_TEXT(contains(ran.err, "is the device powered"), ran.err.c_str());
   test::figure("nobody there, told after", ran.took.count(), 10.5, "s");
 }
+
+TEST(SystemProbe, ADeviceAtAnAddressIsFoundAndTheDaemonStreamsWithWhatIsPrinted) {
+  const std::string tcp = "127.0.0.1:" + std::to_string(test::free_udp_port());
+  const std::string udp = "127.0.0.1:" + std::to_string(test::free_udp_port());
+  const auto hokuyo =
+      bench.simulate("hokuyo", {"hokuyo_scip", "--tcp", tcp, "--set", "model=UTM-30LX"});
+  const auto rplidar = bench.simulate("rplidar", {"rplidar", "--udp", udp, "--set", "model=S2E"});
+  for (const auto& [place, driver] :
+       {std::pair{"tcp:" + tcp, "hokuyo_scip"}, {"udp:" + udp, "rplidar"}}) {
+    Device d{nullptr, driver, nullptr, nullptr, nullptr};
+    const Case c{driver, "", false, ""};
+    d.what = &c;
+    d.probe = bench.start_lidarctl(d.name + ".probe", {"probe", place, "--json"});
+    check(d);
+    stream(d);
+  }
+}
+
+TEST(SystemProbe, WhoSendsDatagramsIsListedWithAConfiguration) {
+  const int port = test::free_udp_port(), own = test::free_udp_port();
+  const auto device =
+      bench.simulate("front", {"ldrobot", "--udp", "127.0.0.1:" + std::to_string(own), "--to",
+                               "127.0.0.1:" + std::to_string(port)});
+  const std::string number = std::to_string(port);
+  const Ran ran = bench.lidarctl({"probe", "udp", "--port", number});
+  LONGS_EQUAL_TEXT(0, ran.status, ran.err.c_str());
+  const std::string from = "# 127.0.0.1:" + std::to_string(own) + " to port " + number;
+  CHECK_TEXT(contains(ran.out, from), ran.out.c_str());
+  CHECK_TEXT(contains(ran.out, "ldrobot (likeness 1.00 of 1)"), ran.out.c_str());
+  test::write_file(bench.file("printed.yaml"), ran.out);
+  const Ran checked = bench.lidarctl({"check", bench.file("printed.yaml")});
+  LONGS_EQUAL_TEXT(0, checked.status, (ran.out + checked.err).c_str());
+  const Json json = Json::parse(bench.lidarctl({"probe", "udp", "--port", number, "--json"}).out);
+  STRCMP_EQUAL("ldrobot", json["senders"][0]["driver"].string().c_str());
+}
+
+TEST(SystemProbe, NobodyOnTheNetworkIsToldWithTheRemedy) {
+  const std::string free = std::to_string(test::free_udp_port());
+  const Ran refused = bench.lidarctl({"probe", "tcp:127.0.0.1:" + free});
+  LONGS_EQUAL(1, refused.status);
+  CHECK_TEXT(contains(refused.err, "nothing listens on this port there"), refused.err.c_str());
+  const Ran silent = bench.lidarctl({"probe", "udp", "--port", free});
+  LONGS_EQUAL(1, silent.status);
+  CHECK_TEXT(contains(silent.err, "no datagram came within 3 s, at UDP port " + free),
+             silent.err.c_str());
+  LONGS_EQUAL(64, bench.lidarctl({"probe", "tcp:lidar.local"}).status);
+  LONGS_EQUAL(64, bench.lidarctl({"probe", "/dev/null", "--port", "7"}).status);
+}

@@ -277,3 +277,25 @@ TEST(Probe, OfEquallyAlikeTheOneThatCanBeAskedIsAskedFirst) {
   LONGS_EQUAL(2, trials.size());
   STRCMP_EQUAL("coin_d4", std::string(trials[0].row->name).c_str());
 }
+
+TEST(Probe, AtAnAddressEachDriverIsTriedAtEachPortThatItKnows) {
+  static constexpr std::array<std::uint16_t, 2> kTwo{2111, 2112};
+  static constexpr std::array<std::uint16_t, 1> kOne{10940};
+  std::array rows{*drivers::find("coin_d4"), *drivers::find("hokuyo_scip"),
+                  *drivers::find("rplidar")};
+  rows[0].finding = {.tcp = kTwo};
+  rows[1].finding = {.asks_first = true, .tcp = kOne};
+  rows[2].finding = {.udp = kTwo, .control = 80};
+  const auto text = [&](bool is_tcp, std::uint16_t port) {
+    std::string all;
+    for (const lidarctl::Trial& t : lidarctl::network_trials(rows, is_tcp, port)) {
+      all += std::string(t.row->name) + (t.is_control ? "!" : ":") + std::to_string(t.port) + " ";
+    }
+    return all;
+  };
+  STRCMP_EQUAL("hokuyo_scip:10940 coin_d4:2111 coin_d4:2112 rplidar!80 ", text(true, 0).c_str());
+  STRCMP_EQUAL("hokuyo_scip:7 coin_d4:7 rplidar!7 ", text(true, 7).c_str());
+  STRCMP_EQUAL("rplidar:2111 rplidar:2112 ", text(false, 0).c_str());
+  const auto ports = lidarctl::udp_ports(rows);
+  CHECK_TRUE(std::ranges::equal(ports, kTwo));
+}
