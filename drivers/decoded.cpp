@@ -8,7 +8,8 @@ Stamper::Outcome Stamper::stamp(Packet& packet, const Timing& timing) {
   const hal::Time sent = timing.arrival - latency_of(timing);
   if (timing.period > hal::Duration{}) mapper_.set_period(timing.period);
   hal::Time at{};
-  std::optional<std::int64_t> device_ns;
+  bool tells = false;  // apart from its value: an optional would be written as two and read as one
+  std::int64_t device_ns = 0;
   switch (timing.source) {
     case Timing::Source::clock:
     case Timing::Source::utc:
@@ -25,7 +26,8 @@ Stamper::Outcome Stamper::stamp(Packet& packet, const Timing& timing) {
         return Outcome::withheld;
       }
       at = mapped->at;
-      if (timing.source != Timing::Source::counter) device_ns = mapped->device_ns;
+      tells = timing.source != Timing::Source::counter;
+      device_ns = mapped->device_ns;
       break;
     }
     case Timing::Source::arrival:
@@ -35,15 +37,22 @@ Stamper::Outcome Stamper::stamp(Packet& packet, const Timing& timing) {
       at = mapper_.after_previous(sent);
       break;
   }
+  const auto tell = [&](std::optional<std::int64_t>& stamp) {
+    if (tells) {
+      stamp = device_ns;
+    } else {
+      stamp.reset();
+    }
+  };
   at += timing.to_first;
   if (auto* const slice = std::get_if<ScanSlice>(&packet)) {
     slice->first = at;
-    slice->device_ns = device_ns;
+    tell(slice->device_ns);
     keep_order(*slice);
   } else {
     auto& sample = std::get<ImuSample>(packet);
     sample.at = at;
-    sample.device_ns = device_ns;
+    tell(sample.device_ns);
   }
   return Outcome::stamped;
 }

@@ -1,4 +1,4 @@
-// Whole numbers from measured ones.
+// Arithmetic of hot paths, without calls to the library.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,12 @@ constexpr std::int64_t nearest(double x) {
   const auto whole = static_cast<std::int64_t>(x);
   const double rest = x - static_cast<double>(whole);  // exact: what is large has no fraction
   return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
+// As std::fmod, of what is not negative and a few times `turn` at most.
+constexpr double within(double x, double turn) {
+  while (x >= turn) x -= turn;
+  return x;
 }
 
 }  // namespace drivers

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "drivers/rounding.h"
 #include "drivers/text_line.h"
 #include "drivers/wire.h"
 
@@ -195,17 +196,17 @@ void Bluesea::decode_packet(const Frame& frame, Decoded& out) {
   fill_beams(b, *fan);
   const double per_point = fan->span / static_cast<double>(fan->points);
   const double last = fan->begin + per_point * static_cast<double>(fan->offset + n - 1);
-  const hal::Duration step(std::llround(per_point / 360 * turn_ns_));
+  const hal::Duration step(nearest(per_point / 360 * turn_ns_));
   const auto counter = fan->is_utc ? Timing::Source::utc : Timing::Source::clock;
   const Timing timing{.source = fan->stamp ? counter : Timing::Source::counter,
-                      .raw_ns = fan->stamp.value_or(std::llround(raw_ns_)),
+                      .raw_ns = fan->stamp.value_or(nearest(raw_ns_)),
                       .shared = goes_on,
                       .arrival = frame.last_at - step * static_cast<std::int64_t>(taken_ - 1),
                       .bytes = b.size(),
                       .to_first = step * static_cast<std::int64_t>(fan->offset)};
   const bool two = Framing::point_size(b) == 2;
   out.add(ScanSlice{.step = step,
-                    .starts_turn = passes_turn(std::fmod(last, 360)),
+                    .starts_turn = passes_turn(within(last, 360)),
                     .has_intensity = !two || has_intensity_,
                     .beams = std::span(beams_).first(n)},
           timing);
@@ -254,7 +255,7 @@ std::optional<Bluesea::Fan> Bluesea::fan_of(Bytes b) {
       flags = wire::u32(b, 8);
       fan.stamp = ms(wire::u32(b, 12));
       if (*fan.stamp == stamp_ns_) {
-        fan.offset = static_cast<std::size_t>(std::llround(forward(at_, fan.begin) / step));
+        fan.offset = static_cast<std::size_t>(nearest(forward(at_, fan.begin) / step));
         fan.begin = at_;
       }
       fan.points = fan.offset + n;
@@ -312,20 +313,32 @@ void Bluesea::fill_beams(Bytes b, const Fan& fan) {
   const bool mixed =
       format == Format::cf || format == Format::df || (format == Format::ce && size == 3);
   const bool packed = format == Format::ce && size == 2 && has_intensity_;
-  const double per_point = fan.span / static_cast<double>(fan.points);
-  const auto m = fan.is_mm ? 1e-3 : 1e-2;
-  const double sense = (is_clockwise_ ? -1 : 1) * kRadPerDeg;
+  const double m = fan.is_mm ? 1e-3 : 1e-2;
+  // Energies stand before each word or behind all of them.
+  const std::size_t stride = mixed ? 3 : 2, word = mixed ? head + 1 : head;
+  const std::size_t energy = mixed ? head : head + (size - 1) * n, energy_stride = mixed ? 3 : 1;
+  const unsigned mask = packed ? 0x1FFF : 0xFFFF;
   for (std::size_t i = 0; i < n; ++i) {
-    const unsigned word = wire::u16(b, mixed ? head + 3 * i + 1 : head + 2 * i);
-    unsigned distance = word, energy = 0;
-    if (packed) distance = word & 0x1FFF, energy = word >> 13;
-    if (mixed) energy = wire::u8(b, head + 3 * i);
-    if (!mixed && size > 2) energy = wire::u8(b, head + (size - 1) * n + i);
-    const double deg = tells_angles(format)
-                           ? fan.begin + wire::u16(b, head + 2 * n + 2 * i) / 1000.0
-                           : fan.begin + per_point * static_cast<double>(fan.offset + i);
-    beams_[i] = {static_cast<float>(deg * sense), static_cast<float>(distance * m),
-                 static_cast<float>(energy)};
+    const unsigned told = wire::u16(b, word + stride * i);
+    const unsigned strength = size > 2 ? wire::u8(b, energy + energy_stride * i)
+                              : packed ? told >> 13
+                                       : 0;
+    beams_[i].range = static_cast<float>((told & mask) * m);
+    beams_[i].intensity = static_cast<float>(strength);
+  }
+
+  const double sense = (is_clockwise_ ? -1 : 1) * kRadPerDeg;
+  if (tells_angles(format)) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double deg = fan.begin + wire::u16(b, head + 2 * n + 2 * i) * 1e-3;
+      beams_[i].angle = static_cast<float>(deg * sense);
+    }
+    return;
+  }
+  const double per_point = fan.span / static_cast<double>(fan.points);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double deg = fan.begin + per_point * static_cast<double>(fan.offset + i);
+    beams_[i].angle = static_cast<float>(deg * sense);
   }
 }
 

@@ -59,16 +59,6 @@ bool is_plausible(Bytes b, Format format, std::size_t n) {
   return true;
 }
 
-unsigned sum_words(Bytes b) {
-  unsigned sum = 0;
-  for (std::size_t i = 0; i + 1 < b.size(); i += 2) sum += wire::u16(b, i);
-  return sum;
-}
-unsigned sum_bytes(Bytes b) {
-  unsigned sum = 0;
-  for (const std::byte byte : b) sum += std::to_integer<unsigned>(byte);
-  return sum;
-}
 // u8 energy, u16 distance each.
 unsigned sum_mixed(Bytes b) {
   unsigned sum = 0;
@@ -80,11 +70,11 @@ unsigned sum_mixed(Bytes b) {
 bool agrees(Bytes packet, Format format, std::size_t size) {
   const std::size_t n = wire::u16(packet, 2), head = BlueseaFraming::head_of(format);
   const Bytes body = packet.subspan(head, n * size);
-  unsigned sum = sum_words(packet.subspan(2, head - 2));
+  unsigned sum = wire::sum16(packet.subspan(2, head - 2));
   if (format == Format::c7 || format == Format::aa || format == Format::x99) {
-    sum += sum_words(body.first(n * (size - 1))) + sum_bytes(body.last(n));
+    sum += wire::sum16(body.first(n * (size - 1))) + wire::sum_of(body.last(n));
   } else {
-    sum += size == 2 ? sum_words(body) : sum_mixed(body);
+    sum += size == 2 ? wire::sum16(body) : sum_mixed(body);
   }
   return (sum & 0xFFFF) == wire::u16(packet, head + n * size);
 }

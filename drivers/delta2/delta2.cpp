@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "drivers/rounding.h"
 #include "drivers/wire.h"
 
 namespace drivers {
@@ -58,8 +59,7 @@ std::size_t Delta2Framing::measure(Bytes b) {
 }
 
 bool Delta2Framing::intact(Bytes frame) {
-  unsigned sum = 0;
-  for (const std::byte b : frame.first(frame.size() - kSum)) sum += std::to_integer<unsigned>(b);
+  const unsigned sum = wire::sum_of(frame.first(frame.size() - kSum));
   return (sum & 0xFFFF) == wire::u16be(frame, frame.size() - kSum);
 }
 
@@ -140,9 +140,9 @@ void Delta2::decode_scan(const Frame& frame, Decoded& out) {
   last_ = static_cast<int>(first);
 
   // It is sent when its last beam has been measured.
-  const auto per_beam = hal::Duration(std::llround(packet_ns / static_cast<double>(n)));
+  const auto per_beam = hal::Duration(nearest(packet_ns / static_cast<double>(n)));
   const Timing timing{.source = Timing::Source::counter,
-                      .raw_ns = std::llround(raw_ns_),
+                      .raw_ns = nearest(raw_ns_),
                       .arrival = frame.last_at,
                       .bytes = b.size(),
                       .to_first = -per_beam * (static_cast<std::int64_t>(n) - 1)};

@@ -10,7 +10,7 @@ namespace {
 constexpr double kRadPerDeg = std::numbers::pi / 180;
 constexpr unsigned kHead = 0xFA, kFirstIndex = 0xA0, kLastIndex = 0xDB;
 constexpr std::size_t kReadings = 6, kReading = 6, kCheck = 40;
-constexpr unsigned kLearnt = 3;   // by chance once in 16 million
+constexpr unsigned kLearnt = 3;     // by chance once in 16 million
 constexpr unsigned kUnlearnt = 20;  // a damaged packet's check bytes may still be equal
 
 }  // namespace
@@ -25,8 +25,7 @@ std::size_t HldsLds01Framing::measure(Bytes b) {
 bool HldsLds01Framing::intact(Bytes frame) {
   const unsigned check = wire::u8(frame, kCheck);
   if (check != wire::u8(frame, kCheck + 1)) return false;
-  unsigned sum = 0;
-  for (const std::byte byte : frame.first(kCheck)) sum += std::to_integer<unsigned>(byte);
+  const unsigned sum = wire::sum_of(frame.first(kCheck));
   if (check == 0xFF - (sum & 0xFF)) {
     if (agreed_ < kLearnt) ++agreed_;
     differed_ = 0;

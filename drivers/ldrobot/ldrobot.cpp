@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "drivers/rounding.h"
 #include "drivers/wire.h"
 
 namespace drivers {
@@ -189,7 +190,7 @@ void Ldrobot::decode_scan(const Frame& frame, Decoded& out) {
   if (wire::u16(b, 4) > kTurn || wire::u16(b, 42) > kTurn) return out.undecodable();
   const double first = wire::u16(b, 4) % kTurn * 0.01, last = wire::u16(b, 42) % kTurn * 0.01;
 
-  const double step = std::fmod(last - first + 360, 360) / (kBeams - 1);
+  const double step = within(last - first + 360, 360) / (kBeams - 1);
   for (std::size_t i = 0; i < kBeams; ++i) {
     const std::size_t at = 6 + i * 3;
     const unsigned mm = wire::u16(b, at);

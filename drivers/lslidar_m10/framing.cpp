@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "drivers/wire.h"
 
@@ -36,9 +37,7 @@ bool are_in_step(unsigned a, unsigned b) {
 }
 
 bool agrees(const LslidarKind& kind, Bytes b) {
-  unsigned sum = 0;
-  for (const std::byte byte : b.first(kind.size - 1)) sum += std::to_integer<unsigned>(byte);
-  return (sum & 0xFF) == wire::u8(b, kind.size - 1);
+  return (wire::sum_of(b.first(kind.size - 1)) & 0xFF) == wire::u8(b, kind.size - 1);
 }
 
 }  // namespace
@@ -106,8 +105,9 @@ std::size_t LslidarFraming::fit(const LslidarKind& kind, Bytes b, bool last) con
 bool LslidarFraming::is_torn(const LslidarKind& kind, Bytes b) const {
   const std::byte* const end = b.data() + kind.size;
   for (const std::byte* p = b.data() + 2;; ++p) {
-    p = std::find(p, end, std::byte{kFlag >> 8});
-    if (p == end) return false;
+    const auto left = static_cast<std::size_t>(end - p);
+    p = static_cast<const std::byte*>(std::memchr(p, kFlag >> 8, left));
+    if (p == nullptr) return false;
     const Bytes rest = b.subspan(static_cast<std::size_t>(p - b.data()));
     if (!is_flag(rest, 0)) continue;
     if (!is_expected(kind) && !kind.is_summed) return true;

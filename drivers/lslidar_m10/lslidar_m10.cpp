@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "drivers/rounding.h"
 #include "drivers/wire.h"
 
 namespace drivers {
@@ -209,9 +210,9 @@ void LslidarM10::decode(const Frame& frame, Decoded& out) {
   const bool starts_turn = passes_turn(first % kTurn, last, turned);
 
   // It is sent when its last point has been measured.
-  const auto per_beam = hal::Duration(std::llround(step * ns_per_unit));
+  const auto per_beam = hal::Duration(nearest(step * ns_per_unit));
   const Timing timing{.source = Timing::Source::counter,
-                      .raw_ns = std::llround(raw_ns_),
+                      .raw_ns = nearest(raw_ns_),
                       .arrival = frame.last_at,
                       .bytes = b.size(),
                       .to_first = -per_beam * (std::int64_t{n} - 1)};

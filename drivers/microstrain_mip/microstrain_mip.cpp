@@ -258,10 +258,10 @@ void MicrostrainMip::describe() {
 }
 
 void MicrostrainMip::decode(const Frame& frame, Decoded& out) {
-  const auto measurement = measured(frame.bytes);
-  if (!measurement) return out.undecodable();
-  if (!measurement->carries_anything()) return;
-  out.add(measurement->sample, timing_of(frame, *measurement));
+  Measurement measurement;
+  if (!measured(frame.bytes, measurement)) return out.undecodable();
+  if (!measurement.carries_anything()) return;
+  out.add(measurement.sample, timing_of(frame, measurement));
 }
 
 // Both data sets tell the time of one clock. A packet of one may tell an instant that the other

@@ -13,9 +13,19 @@ using inertial::Vector;
 constexpr unsigned kAnswer = 0xF1;
 constexpr std::int64_t kLargestStamp = std::int64_t{1} << 60;  // 36 years
 
+// Eight bytes at a time: the second sum takes the first one eight times, and each byte as often as
+// it would be in it. The highest lane of a product is the sum of the lanes, each with its factor.
 std::uint16_t sums(Bytes b) {
+  constexpr std::uint64_t kBytes = 0x00FF'00FF'00FF'00FF, kOnce = 0x0001'0001'0001'0001;
+  constexpr std::uint64_t kEven = 0x0008'0006'0004'0002, kOdd = 0x0007'0005'0003'0001;
   unsigned first = 0, second = 0;
-  for (const std::byte byte : b) second += first += std::to_integer<unsigned>(byte);
+  std::size_t at = 0;
+  for (; at + 8 <= b.size(); at += 8) {
+    const std::uint64_t x = wire::u64(b, at), even = x & kBytes, odd = x >> 8 & kBytes;
+    second += 8 * first + static_cast<unsigned>((even * kEven >> 48) + (odd * kOdd >> 48));
+    first += static_cast<unsigned>((even + odd) * kOnce >> 48);
+  }
+  for (; at < b.size(); ++at) second += first += wire::u8(b, at);
   return static_cast<std::uint16_t>((first & 0xFF) << 8 | (second & 0xFF));
 }
 
@@ -79,15 +89,26 @@ constexpr std::array kReadings{
     Reading{0, kReference, 8, take_reference},
 };
 
-bool read(unsigned set, unsigned descriptor, Bytes data, Measurement& into) {
-  for (const Reading& reading : kReadings) {
-    if ((reading.set != 0 && reading.set != set) || reading.descriptor != descriptor) continue;
-    if (data.size() != reading.size) return false;
-    const bool flagged = reading.set == kFilterSet;
-    const bool valid = !flagged || (wire::u16be(data, data.size() - 2) & 1) != 0;
-    return !valid || reading.take(into, data);
+// Of a set, by descriptor: 1 + which of the readings it is; 0: none.
+using Places = std::array<std::uint8_t, 256>;
+
+constexpr Places places_of(unsigned set) {
+  Places places{};
+  for (std::size_t i = 0; i < kReadings.size(); ++i) {
+    if (kReadings[i].set != 0 && kReadings[i].set != set) continue;
+    places[kReadings[i].descriptor] = static_cast<std::uint8_t>(i + 1);
   }
-  return true;
+  return places;
+}
+constexpr Places kOfSensor = places_of(kSensorSet), kOfFilter = places_of(kFilterSet), kOfOther{};
+
+bool read(const Places& places, unsigned descriptor, Bytes data, Measurement& into) {
+  if (places[descriptor] == 0) return true;
+  const Reading& reading = kReadings[places[descriptor] - 1U];
+  if (data.size() != reading.size) return false;
+  const bool flagged = reading.set == kFilterSet;
+  const bool valid = !flagged || (wire::u16be(data, data.size() - 2) & 1) != 0;
+  return !valid || reading.take(into, data);
 }
 
 }  // namespace
@@ -136,13 +157,12 @@ bool Measurement::carries_anything() const {
          s.delta_velocity || s.delta_angle;
 }
 
-std::optional<Measurement> measured(Bytes packet) {
-  Measurement m;
+bool measured(Bytes packet, Measurement& into) {
   const unsigned set = set_of(packet);
-  const bool sensible = each_field(packet, [&](unsigned descriptor, Bytes data) {
-    return (set != kSensorSet && set != kFilterSet) || read(set, descriptor, data, m);
-  });
-  return sensible && inertial::is_sensible(m.sample, {}) ? std::optional(m) : std::nullopt;
+  const Places& places = set == kSensorSet ? kOfSensor : set == kFilterSet ? kOfFilter : kOfOther;
+  return each_field(packet, [&](unsigned descriptor,
+                                Bytes data) { return read(places, descriptor, data, into); }) &&
+         inertial::is_sensible(into.sample, {});
 }
 
 }  // namespace drivers::mip

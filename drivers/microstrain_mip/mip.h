@@ -56,7 +56,8 @@ struct Measurement {
 
   bool carries_anything() const;
 };
-// Of a packet of a data set; unknown fields are left out. Empty when its content makes no sense.
-std::optional<Measurement> measured(Bytes packet);
+// Of a packet of a data set, into what is empty; unknown fields are left out. False when its content
+// makes no sense.
+bool measured(Bytes packet, Measurement& into);
 
 }  // namespace drivers::mip

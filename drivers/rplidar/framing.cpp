@@ -109,8 +109,11 @@ std::size_t RplidarFraming::measure_run(Bytes b, bool last, bool by_angle) const
 
 // Angles of nodes grow, but each is corrected by its distance: one in eight goes back a little.
 bool RplidarFraming::goes_on(double from_deg, double to_deg) const {
-  const double turned = std::remainder(to_deg - from_deg, rplidar::kFullTurn);
-  return turned > -20 && turned < 30;
+  const double turned = to_deg - from_deg, half = rplidar::kFullTurn / 2;
+  const double shortest = turned > half    ? turned - rplidar::kFullTurn
+                          : turned < -half ? turned + rplidar::kFullTurn
+                                           : turned;
+  return shortest > -20 && shortest < 30;
 }
 
 bool RplidarFraming::intact(Bytes frame) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "drivers/rounding.h"
+
 namespace drivers::rplidar {
 namespace {
 
@@ -35,7 +37,7 @@ void Measurement::take(const Format& format, const Frame& frame, bool damaged, D
     return out.undecodable();
   }
   if (is_capsule(format) && has_start_flag(format, frame.bytes)) begin(sample_us_);
-  double turned = start_ < 0 ? 0 : std::fmod(start - start_ + kFullTurn, kFullTurn);
+  double turned = start_ < 0 ? 0 : within(start - start_ + kFullTurn, kFullTurn);
   if (format.answer == Answer::standard && turned > kFullTurn - 20) turned -= kFullTurn;
 
   samples_ += start_ < 0
@@ -83,7 +85,7 @@ std::int64_t Measurement::frames_since(const Format& format, const Frame& frame,
   if (!lost) return 1;
   const double frames = usual_turn_ > 0 ? turned / usual_turn_
                                         : 1.0 + static_cast<double>(frame.skipped / format.bytes);
-  return std::llround(std::clamp(frames, 1.0, std::max(1.0, kLongestTurnUs / frame_us)));
+  return nearest(std::clamp(frames, 1.0, std::max(1.0, kLongestTurnUs / frame_us)));
 }
 
 void Measurement::release(const Format& format, Bytes next, double turned, Decoded& out) {
@@ -92,7 +94,7 @@ void Measurement::release(const Format& format, Bytes next, double turned, Decod
   const double first = angle_of(format, capsule), last = first + turned - step;
   decode_capsule(format, capsule, next, step, beams_);
   const bool starts_turn = first < last_beam_ || last >= kFullTurn;
-  last_beam_ = std::fmod(last, kFullTurn);
+  last_beam_ = within(last, kFullTurn);
   slice(format, starts_turn, held_samples_, held_arrival_, out);
 }
 
@@ -108,10 +110,10 @@ void Measurement::hold(const Frame& frame) {
 void Measurement::slice(const Format& format, bool starts_turn, std::int64_t samples,
                         hal::Time arrival, Decoded& out) const {
   const double sample_ns = sample_us(format) * 1e3;
-  const auto step = hal::Duration(std::llround(sample_ns));
+  const auto step = hal::Duration(nearest(sample_ns));
   const auto beams = std::span(beams_).first(format.samples);
   const Timing timing{.source = Timing::Source::counter,
-                      .raw_ns = std::llround(static_cast<double>(samples) * sample_ns),
+                      .raw_ns = nearest(static_cast<double>(samples) * sample_ns),
                       .arrival = arrival,
                       .bytes = format.bytes,
                       .to_first = -step * (static_cast<std::int64_t>(format.samples) - 1)};

@@ -9,10 +9,26 @@ constexpr std::size_t kStamp = 8;
 constexpr std::size_t kMostSamples = (YdlidarFraming::kMaxFrame - YdlidarFraming::kHead) / 4;
 constexpr int kMostMisses = 3;
 
-std::uint16_t xor_words(Bytes b) {
-  std::uint16_t x = 0;
-  for (std::size_t i = 0; i + 1 < b.size(); i += 2) x ^= wire::u16(b, i);
-  return x;
+// Of samples of three bytes: one that counts as a word, and a word.
+std::uint16_t xor_samples(Bytes b) {
+  std::uint64_t x = 0, y = 0, z = 0;  // of eight samples, byte by byte
+  std::size_t at = 0;
+  for (; at + 24 <= b.size(); at += 24) {
+    x ^= wire::u64(b, at);
+    y ^= wire::u64(b, at + 8);
+    z ^= wire::u64(b, at + 16);
+  }
+  // Every third byte is a high one.
+  const std::uint64_t high =
+      (x & 0x0000'FF00'00FF'0000) ^ (y & 0x00FF'0000'FF00'00FF) ^ (z & 0xFF00'00FF'0000'FF00);
+  const auto folded = [](std::uint64_t v) {
+    v ^= v >> 32;
+    v ^= v >> 16;
+    return (v ^ v >> 8) & 0xFF;
+  };
+  std::uint64_t sum = folded(x ^ y ^ z ^ high) | folded(high) << 8;
+  for (; at + 3 <= b.size(); at += 3) sum ^= wire::u8(b, at) ^ wire::u16(b, at + 1);
+  return static_cast<std::uint16_t>(sum);
 }
 
 std::size_t measure_reply(Bytes b) {
@@ -33,17 +49,9 @@ std::size_t measure_reply(Bytes b) {
 }  // namespace
 
 bool YdlidarFraming::agrees(Bytes packet, std::size_t sample) {
-  std::uint16_t x = xor_words(packet.first(8));
   const Bytes samples = packet.subspan(kHead);
-  if (sample == 3) {
-    for (std::size_t i = 0; i + 2 < samples.size(); i += 3) {
-      x ^= wire::u8(samples, i);
-      x ^= wire::u16(samples, i + 1);
-    }
-  } else {
-    x ^= xor_words(samples);
-  }
-  return x == wire::u16(packet, 8);
+  const unsigned x = sample == 3 ? xor_samples(samples) : wire::xor16(samples);
+  return (x ^ wire::xor16(packet.first(8))) == wire::u16(packet, 8);
 }
 
 std::size_t YdlidarFraming::measure(Bytes b, bool last) const {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "drivers/rounding.h"
+
 namespace drivers {
 namespace {
 
@@ -36,14 +38,14 @@ EvenSamples::Place EvenSamples::next(const Frame& frame, double first, double st
   raw_ns_ += (static_cast<double>(n) + missing) * period_ns_;
   const double span = step * static_cast<double>(n - 1);
   const double turned = (gap > 345 ? gap - 360 : gap) + span + (step_ > 0 ? step_ : 0);
-  next_ = std::fmod(first + span + (step_ > 0 ? step_ : step), 360);
+  next_ = within(first + span + (step_ > 0 ? step_ : step), 360);
 
   const bool starts_turn = passes_turn(zero, turned);
   if (starts_turn) measure_period(frame.last_at);
-  const auto per_beam = hal::Duration(std::llround(period_ns_));
+  const auto per_beam = hal::Duration(nearest(period_ns_));
   return {.slice = {.step = per_beam, .starts_turn = starts_turn},
           .timing = {.source = Timing::Source::counter,
-                     .raw_ns = std::llround(raw_ns_),
+                     .raw_ns = nearest(raw_ns_),
                      .arrival = frame.last_at,
                      .bytes = frame.bytes.size(),
                      .to_first = -per_beam * (static_cast<std::int64_t>(n) - 1)}};

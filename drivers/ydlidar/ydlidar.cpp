@@ -19,12 +19,12 @@ constexpr unsigned kMostChanges = 40;
 constexpr int kUnstopped = 30;  // packets, about a quarter of a second
 constexpr std::array kBauds{115'200, 128'000, 153'600, 230'400, 512'000};
 
-// Degrees. A series does below a quarter of a radian, which is from 60 mm on.
+// rad. A series does below a quarter of a radian, which is from 60 mm on.
 double shift_of(double mm) {
   const double x = 21.8 / mm - 21.8 / 155.3;
-  if (std::abs(x) > 0.25) return std::atan(x) / kRadPerDeg;
+  if (std::abs(x) > 0.25) return std::atan(x);
   const double s = x * x;
-  return x * (1 - s * (1.0 / 3 - s * (1.0 / 5 - s * (1.0 / 7 - s / 9)))) / kRadPerDeg;
+  return x * (1 - s * (1.0 / 3 - s * (1.0 / 5 - s * (1.0 / 7 - s * (1.0 / 9)))));
 }
 
 }  // namespace
@@ -272,6 +272,7 @@ void Ydlidar::decode_packet(const Frame& frame, Decoded& out) {
 }
 
 void Ydlidar::fill_beams(Bytes b, std::size_t sample, std::size_t n, double first, double step) {
+  const bool triangulates = model_->triangulates;
   const bool flagged = sample == 3;  // the two lowest bits are not distance
   const bool long_intensity = sample == 3 && model_->intensity_bits == 10;
   for (std::size_t i = 0, at = kHead; i < n; ++i, at += sample) {
@@ -280,9 +281,9 @@ void Ydlidar::fill_beams(Bytes b, std::size_t sample, std::size_t n, double firs
     if (sample == 3) intensity = wire::u8(b, at) | (long_intensity ? (s & 3) << 8 : 0);
     if (sample == 4) intensity = wire::u16(b, at);
     const double mm = (flagged ? s & 0xFFFC : s) * mm_;
-    double deg = first + step * static_cast<double>(i);
-    if (model_->triangulates && mm > 0) deg += shift_of(mm);
-    beams_[i] = {static_cast<float>(-deg * kRadPerDeg), static_cast<float>(mm * 1e-3),
+    double angle = (first + step * static_cast<double>(i)) * kRadPerDeg;
+    if (triangulates && mm > 0) angle += shift_of(mm);
+    beams_[i] = {static_cast<float>(-angle), static_cast<float>(mm * 1e-3),
                  static_cast<float>(intensity)};
   }
 }

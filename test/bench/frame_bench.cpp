@@ -59,6 +59,16 @@ Stream rplidar_stream() {
   return stream;
 }
 
+// Nodes of five bytes, of an A1 that turns eight times a second.
+Stream rplidar_nodes_stream() {
+  Stream stream = test::rplidar::descriptor(0x81, 5, true);
+  for (unsigned i = 0; i < 250'000; ++i) {
+    const Stream node = test::rplidar::node(i % 250 * 1.44, 2000 + i % 100, 20, i % 250 == 0);
+    stream.insert(stream.end(), node.begin(), node.end());
+  }
+  return stream;
+}
+
 // Acceleration, rate and reference time at 500 Hz.
 Stream mip_stream() {
   Stream stream;
@@ -116,6 +126,9 @@ void decode(benchmark::State& state, const char* driver, Stream (*make)()) {
 
 void decode_ldrobot(benchmark::State& state) { decode(state, "ldrobot", ldrobot_stream); }
 void decode_rplidar(benchmark::State& state) { decode(state, "rplidar", rplidar_stream); }
+void decode_rplidar_nodes(benchmark::State& state) {
+  decode(state, "rplidar", rplidar_nodes_stream);
+}
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_coin_d4(benchmark::State& state) { decode(state, "coin_d4", coin_d4_stream); }
@@ -133,6 +146,7 @@ void decode_lslidar_m10(benchmark::State& state) {
 
 BENCHMARK(decode_ldrobot)->Name("frame/ldrobot");
 BENCHMARK(decode_rplidar)->Name("frame/rplidar");
+BENCHMARK(decode_rplidar_nodes)->Name("decode/rplidar_nodes");
 BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");
