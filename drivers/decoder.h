@@ -36,6 +36,11 @@ class DeviceDecoder final : public Decoder {
   }
   void finish() override {
     framer_.finish(device_.framing(Channel::data), [this](const Frame& f) { take(f); });
+    if constexpr (requires { device_.finish(decoded_); }) {
+      decoded_.clear();
+      device_.finish(decoded_);
+      hand_over(newest_);
+    }
   }
   DecoderStats stats() const override {
     return {framer_.stats(), framer_.pending(), packets_, undecodable_};
@@ -46,10 +51,14 @@ class DeviceDecoder final : public Decoder {
     decoded_.clear();
     device_.decode(frame, decoded_);
     undecodable_ += decoded_.is_undecodable();
+    hand_over(newest_ = frame.last_at);
+  }
+
+  void hand_over(hal::Time arrival) {
     for (Decoded::Item& item : decoded_.items()) {
       if (stampers_.stamp(item) != Stamper::Outcome::stamped) continue;
       ++packets_;
-      sink_.on_packet(static_cast<SensorId>(item.output), item.packet, frame.last_at);
+      sink_.on_packet(static_cast<SensorId>(item.output), item.packet, arrival);
     }
   }
 
@@ -59,6 +68,7 @@ class DeviceDecoder final : public Decoder {
   StreamFramer<typename D::Framing> framer_;
   PacketSink& sink_;
   std::uint64_t packets_ = 0, undecodable_ = 0;
+  hal::Time newest_{};  // arrival of the newest frame
 };
 
 template <class D>

@@ -15,6 +15,7 @@ namespace drivers {
 //   static constexpr std::size_t kOutputs    1 unless it fills kImuOutput, too
 //   static constexpr bool kControlHangsUp    it closes the control channel after each answer
 //   static double likeness(Bytes)            see recognise.h
+//   void finish(Decoded&)                    gives what waits for frames that will not come
 // A framing may differ from channel to channel: framing(channel) returns another object of the
 // type.
 template <class D>

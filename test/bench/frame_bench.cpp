@@ -7,8 +7,10 @@
 #include <benchmark/benchmark.h>
 
 #include "drivers/registry.h"
+#include "drivers/sick_compact/sick_compact.h"
 #include "test/bench/items.h"
 #include "test/sim/player.h"
+#include "test/support/compact_telegram.h"
 #include "test/support/mip_packet.h"
 #include "test/support/rplidar_frames.h"
 
@@ -142,6 +144,39 @@ void decode_lslidar_m10(benchmark::State& state) {
   decode(state, "lslidar_m10", lslidar_m10_stream);
 }
 
+// A picoScan's segments of 240 beams with three echoes, a datagram each; every echo is a point. The
+// checksum is left out: it is hal/crc32's to be fast.
+void decode_sick_compact(benchmark::State& state) {
+  struct Unchecked : drivers::CompactFraming {
+    static bool intact(hal::Bytes) { return true; }
+  };
+  std::vector<Stream> datagrams;
+  for (std::uint64_t n = 0; n < 10'000; ++n) datagrams.push_back(test::compact::pico(n, 3));
+  const drivers::Options options(drivers::SickCompact::options());
+  drivers::SickCompact device(options);
+  drivers::Stamper stamper(device.clock_model(), 0, {});
+  drivers::Decoded decoded;
+  drivers::StreamFramer<Unchecked> framer;
+  Unchecked framing;
+  hal::Time now{1000s};
+  std::uint64_t points = 0;
+  std::size_t at = 0;
+  for (auto _ : state) {
+    framer.feed(framing, {datagrams[at], now += 4167us, {}, 0, true}, [&](const drivers::Frame& f) {
+      decoded.clear();
+      device.decode(f, decoded);
+      for (drivers::Decoded::Item& item : decoded.items()) {
+        if (stamper.stamp(item.packet, item.timing) != drivers::Stamper::Outcome::stamped) continue;
+        const auto& slice = std::get<drivers::ScanSlice>(item.packet);
+        points += slice.beams.size() + slice.echoes.size();
+      }
+    });
+    at = (at + 1) % datagrams.size();
+  }
+  if (points == 0) state.SkipWithError("nothing was decoded");
+  bench::report_items(state, points);
+}
+
 }  // namespace
 
 BENCHMARK(decode_ldrobot)->Name("frame/ldrobot");
@@ -149,6 +184,7 @@ BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_rplidar_nodes)->Name("decode/rplidar_nodes");
 BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
+BENCHMARK(decode_sick_compact)->Name("decode/sick_compact");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");
 BENCHMARK(decode_hokuyo)->Name("decode/hokuyo_scip");
