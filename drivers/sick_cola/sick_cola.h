@@ -48,6 +48,7 @@ class SickCola {
   hal::Text<96> about() const;
 
  private:
+  static constexpr std::int32_t kFront = 900'000;  // 1e-4 deg, in the device's frame
   // What a scan covers, as the device tells it: 1e-4 deg, in its own frame.
   struct Field {
     std::uint32_t step = 0;  // 0: not known

@@ -48,6 +48,9 @@ Stream xv11_stream() { return played("xv11"); }
 Stream hlds_lds01_stream() { return played("hlds_lds01"); }
 Stream camsense_x1_stream() { return played("camsense_x1"); }
 Stream bluesea_stream() { return played("bluesea", {{"running", "on"}, {"format", "C7"}}); }
+Stream sick_cola_stream() {
+  return played("sick_cola", {{"streaming", "on"}, {"model", "LMS511"}});
+}
 Stream coin_d4_stream() { return played("coin_d4", {{"running", "on"}}); }
 Stream lslidar_m10_stream() { return played("lslidar_m10", {{"running", "on"}}); }
 
@@ -133,6 +136,7 @@ void decode_rplidar_nodes(benchmark::State& state) {
 }
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
+void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
 void decode_coin_d4(benchmark::State& state) { decode(state, "coin_d4", coin_d4_stream); }
 void decode_ydlidar(benchmark::State& state) { decode(state, "ydlidar", ydlidar_stream); }
 void decode_hokuyo(benchmark::State& state) { decode(state, "hokuyo_scip", hokuyo_stream); }
@@ -185,6 +189,7 @@ BENCHMARK(decode_rplidar_nodes)->Name("decode/rplidar_nodes");
 BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_sick_compact)->Name("decode/sick_compact");
+BENCHMARK(decode_sick_cola)->Name("decode/sick_cola");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");
 BENCHMARK(decode_hokuyo)->Name("decode/hokuyo_scip");
