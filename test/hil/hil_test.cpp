@@ -4,8 +4,10 @@
 #include "test/support/allocation_counter.h"
 #include "test/support/harness.h"
 
+#include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@ struct Device {
   const char* driver;
   const char* variable;
   std::map<std::string, std::string> simulator, options;
+  bool over_tcp = false;  // the simulator; else on a pty
 };
 const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
 const Device kRplidar{"rplidar", "HIL_RPLIDAR", {{"model", "A1"}}, {}};
@@ -41,6 +44,7 @@ const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}
 const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
 const Device kBluesea{"bluesea", "HIL_BLUESEA", {}, {}};
 const Device kCoinD4{"coin_d4", "HIL_COIN_D4", {}, {}};
+const Device kSickCola{"sick_cola", "HIL_SICK_COLA", {{"model", "TiM781"}}, {}, true};
 const Device kYdlidar{"ydlidar", "HIL_YDLIDAR", {{"model", "X4"}}, {}};
 
 constexpr hal::Duration kSteady = 1s;
@@ -51,7 +55,21 @@ bool strict() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-// A simulator in a child process, on a pty.
+// An address of this machine where nobody listens.
+std::string free_address() {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
+  CHECK_EQUAL(0, ::bind(probe, any, size));
+  CHECK_EQUAL(0, ::getsockname(probe, any, &size));
+  ::close(probe);
+  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+}
+
+// A simulator in a child process, on a pty or a TCP port.
 class Simulator {
  public:
   Simulator(const Device& device, const std::string& link) {
@@ -84,7 +102,7 @@ class Simulator {
     sim::RunOptions options;
     options.driver = device.driver;
     options.set = device.simulator;
-    options.pty = link;
+    (device.over_tcp ? options.tcp : options.pty) = link;
     options.for_s = 60;
     ::_exit(sim::run(options));
   }
@@ -163,7 +181,8 @@ class Bench {
   explicit Bench(const Device& device) : device_(device), row_(*drivers::find(device.driver)) {
     const char* const real = std::getenv(device.variable);
     if (real == nullptr) simulator_.emplace(device, link_);
-    Place place(device, real != nullptr ? real : link_.c_str(), row_);
+    const std::string simulated = (device.over_tcp ? "tcp:" : "") + link_;
+    Place place(device, real != nullptr ? real : simulated.c_str(), row_);
     drivers::DriverSetup setup;
     setup.ports[0] = hal::make_port(world_.loop, place.port);
     setup.baud = place.port.spec.kind == hal::PortSpec::Kind::serial ? place.port.baud : 0;
@@ -259,7 +278,7 @@ class Bench {
   const Device& device_;
   const drivers::Row& row_;
   const test::TempDir directory_;
-  const std::string link_ = directory_.file("device");
+  const std::string link_ = device_.over_tcp ? free_address() : directory_.file("device");
   std::optional<Simulator> simulator_;
   test::RealLoop world_;
   Watcher watcher_;
@@ -280,5 +299,6 @@ TEST(Hil, HldsLds01StreamsFromPortToPackets) { Bench(kHldsLds01).run(); }
 TEST(Hil, CamsenseX1StreamsFromPortToPackets) { Bench(kCamsenseX1).run(); }
 TEST(Hil, BlueseaStreamsFromPortToPackets) { Bench(kBluesea).run(); }
 TEST(Hil, CoinD4StreamsFromPortToPackets) { Bench(kCoinD4).run(); }
+TEST(Hil, SickColaStreamsFromPortToPackets) { Bench(kSickCola).run(); }
 TEST(Hil, YdlidarStreamsFromPortToPackets) { Bench(kYdlidar).run(); }
 TEST(Hil, LslidarM10StreamsFromPortToPackets) { Bench(kLslidarM10).run(); }

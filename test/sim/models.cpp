@@ -14,6 +14,7 @@
 #include "test/sim/pepperl_fuchs.h"
 #include "test/sim/rplidar_model.h"
 #include "test/sim/sick_cola.h"
+#include "test/sim/sick_compact.h"
 #include "test/sim/sick_safety.h"
 #include "test/sim/xv11.h"
 #include "test/sim/ydlidar.h"
@@ -44,6 +45,8 @@ std::span<const ModelRow> table() {
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
       {"sick_cola", "SICK TiM, LMS, LRS and MRS scanners", false, sick_cola::options(),
        sick_cola::make},
+      {"sick_compact", "SICK picoScan and multiScan lidars with their IMU", true,
+       sick_compact::options(), sick_compact::make},
       {"sick_safety", "SICK microScan3, nanoScan3 and outdoorScan3 safety scanners", true,
        sick_safety::options(), sick_safety::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),

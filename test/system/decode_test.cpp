@@ -170,6 +170,62 @@ TEST(SystemDecode, MipPacketsAreWhatTheVendorDecoderSays) {
   test::note("%zu samples compared", n);
 }
 
+// Every value of the recordings, as another decoder wrote them down: rows "n,channel,values".
+TEST(SystemDecode, SickScansAreWhatWasWrittenDown) {
+  if (!has_captures("sick-cola/lms511_scan0.cola")) return;
+  std::string lms, tim;
+  for (const char* const n : {"0", "1", "2", "3"}) {
+    lms += test::read_file(capture("sick-cola/lms511_scan" + std::string(n) + ".cola"));
+  }
+  // A container: 16 bytes before each segment, of which the last four are its length.
+  const std::string held = test::read_file(capture("sick-cola/tim781_tcp_segments_15.bin"));
+  for (std::size_t at = 0; at < held.size();) {
+    std::size_t n = 0;
+    for (std::size_t i = 4; i-- > 0;) n = n << 8 | static_cast<unsigned char>(held[at + 12 + i]);
+    tim += held.substr(at + 16, n);
+    at += 16 + n;
+  }
+  struct Recording {
+    const std::string& bytes;
+    const char* points;
+    double scans, first_deg, step_deg, first_stamp_ns;
+  };
+  for (const Recording& r :
+       {Recording{lms, "sick-cola/lms511.points.csv", 4, -95, 1.0 / 6, 4'101'310'801'000},
+        Recording{tim, "sick-cola/tim781_tcp_segments_15.points.csv", 15, -135, 1.0 / 3,
+                  3'014'133'219'000}}) {
+    const std::string file = bench.file("sick.bin");
+    test::write_file(file, r.bytes);
+    decode("sick_cola", file);
+    check_members();
+    DOUBLES_EQUAL(r.scans, stat("packets"), 0);
+    DOUBLES_EQUAL(stat("bytes"), stat("frame_bytes"), 0);
+    DOUBLES_EQUAL(r.first_stamp_ns, lines[0]["device_ns"].number(), 0);
+    std::ifstream csv(capture(r.points));
+    std::string line;
+    std::getline(csv, line);
+    for (std::size_t k = 0; k + 1 < lines.size(); ++k) {
+      std::string values[2];  // distances, intensities
+      for (std::string& text : values) {
+        std::getline(csv, text);
+        text = text.substr(text.rfind(',') + 1);
+      }
+      std::istringstream ranges(values[0]), intensities(values[1]);
+      std::size_t i = 0;
+      for (const Json& beam : lines[k]["beams"].list()) {
+        double mm = -1, intensity = -1;
+        ranges >> mm, intensities >> intensity;
+        const double angle = r.first_deg + r.step_deg * static_cast<double>(i++);
+        CHECK(off_degrees(beam[0].number(), angle) < 1e-4);
+        DOUBLES_EQUAL(mm < 16 || intensity == 0 ? 0 : mm * 1e-3, beam[1].number(), 1e-6);
+        DOUBLES_EQUAL(intensity, beam[2].number(), 0);
+      }
+      CHECK(!(ranges >> line));
+      CHECK(lines[k]["starts_turn"].boolean());
+    }
+  }
+}
+
 TEST(SystemDecode, GarbageAndTailAreCountedToTheByte) {
   const std::string frame = kFrame;
   const std::string file = bench.file("garbage.hex");

@@ -17,6 +17,14 @@ TEST(SystemNetwork, HokuyoOverTcp) {
   bench.meets({"hokuyo_scip", "port: 'tcp:{tcp}'", {"--set", "model=UTM-30LX"}});
 }
 
+TEST(SystemNetwork, SickOverTcp) {
+  bench.meets({"sick_cola", "port: 'tcp:{tcp}'", {"--set", "model=LMS111"}});
+}
+
+TEST(SystemNetwork, SickThatSpeaksTextOverTcp) {
+  bench.meets({"sick_cola", "port: 'tcp:{tcp}'", {"--set", "model=TiM781S", "--set", "dialect=a"}});
+}
+
 TEST(SystemNetwork, TwoDevicesSendToOnePort) {
   const std::string data = std::to_string(test::free_udp_port());
   const std::string to = "127.0.0.1:" + data;
