@@ -39,7 +39,7 @@ drivers::Ports ports_for(hal::EventLoop& loop, const Trial& trial, bool is_tcp,
 }
 
 Place place_of(const Trial& trial, bool is_tcp, const std::string& host) {
-  if (trial.is_control) return {"udp:0", "tcp:" + at(host, trial.port), host};
+  if (trial.is_control) return {"udp:0", "tcp:" + at(host, trial.port)};
   if (is_tcp) return {"tcp:" + at(host, trial.port)};
   return {"udp:0", {}, at(host, trial.port)};
 }
@@ -79,7 +79,7 @@ void print_json(const UdpSurvey& survey) {
 
 void print_config(const UdpSurvey& survey) {
   std::string config;
-  std::vector<std::uint16_t> used;
+  std::size_t sensors = 0;
   for (const std::string& note : survey.notes) print_comment(note + "\n");
   for (const UdpSender& s : survey.senders) {
     const std::string rate = hal::Text<96>::of(": %llu datagrams, %.1f kB/s",
@@ -96,12 +96,13 @@ void print_config(const UdpSurvey& survey) {
       line += (&t == s.heard.data() ? ", " : ", or ") + std::string(t.row->name) +
               hal::Text<32>::of(" (likeness %.2f of 1)", t.likeness).c_str();
     }
-    const bool is_taken = std::ranges::find(used, s.local) != used.end();
-    print_comment(line + (is_taken ? "; its port has a sensor already\n" : "\n"));
-    if (is_taken) continue;
-    used.push_back(s.local);
-    const std::string number = used.size() > 1 ? std::to_string(used.size()) : "";
-    config += sensor(result_of(s), place_of(s, row), usual_name(row) + number);
+    const std::string number = sensors > 0 ? std::to_string(sensors + 1) : "";
+    const std::string more = sensor(result_of(s), place_of(s, row), usual_name(row) + number);
+    const bool is_accepted = is_configuration("sensors:\n" + config + more);
+    print_comment(line + (is_accepted ? "\n" : "; not beside the others: try it alone\n"));
+    if (!is_accepted) continue;
+    ++sensors;
+    config += more;
   }
   if (!config.empty()) std::cout << "sensors:\n" << config;
   std::cout << std::flush;

@@ -48,11 +48,11 @@ std::string with_baud(const ProbeResult& r, const Place& place, int baud, const 
   return text;
 }
 
-bool is_accepted(const std::string& text) {
-  return std::holds_alternative<config::Stack>(config::load_text("sensors:\n" + text, "probe"));
-}
-
 }  // namespace
+
+bool is_configuration(const std::string& text) {
+  return std::holds_alternative<config::Stack>(config::load_text(text, "probe"));
+}
 
 // Where no rate can be seen it is the first that carries what the device sends.
 std::string sensor(const ProbeResult& r, const Place& place, const std::string& name) {
@@ -66,10 +66,10 @@ std::string sensor(const ProbeResult& r, const Place& place, const std::string& 
   }
   constexpr const char* kUnseen = "  # the usual one: this port has no rate";
   const std::string usual = with_baud(r, place, row.default_baud, kUnseen, name);
-  if (is_accepted(usual)) return usual;
+  if (is_configuration("sensors:\n" + usual)) return usual;
   for (const int baud : row.finding.bauds) {
     const std::string text = with_baud(r, place, baud, kUnseen, name);
-    if (is_accepted(text)) return text;
+    if (is_configuration("sensors:\n" + text)) return text;
   }
   return usual;
 }

@@ -18,6 +18,7 @@ struct Place {
 // A whole configuration, and what stands in it for this device under a name of its own.
 std::string snippet(const ProbeResult&, const Place&);
 std::string sensor(const ProbeResult&, const Place&, const std::string& name);
+bool is_configuration(const std::string&);  // that is accepted
 std::string usual_name(const drivers::Row&);
 std::string in_words(const ProbeResult&, const Place&);
 nlohmann::ordered_json as_json(const ProbeResult&, const Place&);

@@ -43,6 +43,7 @@ class SharedPort::Lent final : public hal::Port {
   bool has_line() const override { return owner_.has_line_; }
   hal::PortStats stats() const override { return owner_.port_->stats(); }
   std::string_view name() const override { return owner_.port_->name(); }
+  hal::Address local() const override { return owner_.port_->local(); }
 
   void take(const hal::Chunk& chunk) {
     if (listener_) listener_->on_chunk(chunk);

@@ -1,5 +1,6 @@
 // The contract of `lidarctl decode`, held against the recordings and what is expected of them.
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <numbers>
 #include <sstream>
@@ -411,4 +412,48 @@ TEST(SystemDecode, WhoIsMeantInANetworkCaptureIsChosen) {
   LONGS_EQUAL(-64, frames({"--from", "lidar.local"}, "--from wants an IPv4 address"));
   test::write_file(bench.file("two.pcap"), "no capture at all");
   LONGS_EQUAL(-66, frames({}, "neither pcap nor pcapng"));
+}
+
+// Segments of a real connection, as a capture would have them: two change places, one comes again.
+TEST(SystemDecode, ARealTcpConnectionGivesEveryTelegram) {
+  const char* const name = "sick-cola/tim781_tcp_segments_15.bin";
+  if (!has_captures(name)) return;
+  const std::string file = test::read_file(capture(name));
+  constexpr std::int64_t kBegin = 1'700'000'000'000'000'000;
+  std::vector<std::pair<test::Stream, std::int64_t>> segments;
+  std::uint32_t sequence = 4'294'960'000;
+  for (std::size_t at = 0; at + 16 <= file.size();) {
+    double seconds = 0;
+    std::uint32_t length = 0;
+    std::memcpy(&seconds, file.data() + at + 4, 8);
+    std::memcpy(&length, file.data() + at + 12, 4);
+    const auto bytes = std::as_bytes(std::span(file)).subspan(at + 16, length);
+    segments.emplace_back(pcap::tcp_ip(sequence, {bytes.begin(), bytes.end()}),
+                          kBegin + static_cast<std::int64_t>(seconds * 1e9));
+    sequence += length;
+    at += 16 + length;
+  }
+  LONGS_EQUAL(30, segments.size());
+  std::swap(segments[4].first, segments[5].first);
+  segments.insert(segments.begin() + 9, segments[8]);
+  pcap::Writer whole(true, true), without(true, true);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    whole.add(pcap::ethernet(segments[i].first), segments[i].second);
+    if (i != 20) without.add(pcap::ethernet(segments[i].first), segments[i].second);
+  }
+  test::write_file(bench.file("cola.pcap"), text_of(whole.file));
+  decode("sick_cola", bench.file("cola.pcap"));
+  DOUBLES_EQUAL(50610, stat("bytes"), 0);
+  DOUBLES_EQUAL(15, stat("frames"), 0);
+  DOUBLES_EQUAL(15, stat("packets"), 0);
+  DOUBLES_EQUAL(0, stat("garbage_bytes"), 0);
+  for (std::size_t i = 0; i < 15; ++i) {
+    const double s = (lines[i]["first_ns"].number() - static_cast<double>(kBegin)) * 1e-9;
+    CHECK_TEXT(std::abs(s - static_cast<double>(i) / 15) < 0.15, "the time of capture");
+  }
+  // One segment was not captured: one telegram less, and told.
+  test::write_file(bench.file("hole.pcap"), text_of(without.file));
+  const Ran ran = bench.lidarctl({"decode", "sick_cola", bench.file("hole.pcap")});
+  LONGS_EQUAL(14, test::count_lines(ran.out) - 1);
+  CHECK_TEXT(contains(ran.err, "bytes of TCP streams are missing in the capture"), ran.err.c_str());
 }

@@ -188,6 +188,18 @@ TEST(Pcap, HostileLengthsEndTheFileThere) {
   }
 }
 
+TEST(Pcap, ABlockWhoseTwoSizesDifferEndsTheFileThere) {
+  NgWriter ng;
+  ng.interface(1);
+  ng.packet(0, ethernet(udp_ip(text("abc"))), 1);
+  const std::size_t at = ng.file.size();
+  ng.packet(0, ethernet(udp_ip(text("def"))), 1);
+  ng.file[ng.file.size() - 4] ^= std::byte{4};
+  read(ng.file);
+  STRCMP_EQUAL("abc", log.all.c_str());
+  LONGS_EQUAL(ng.file.size() - at, unread);
+}
+
 TEST(Pcap, FramesThatWereNotCapturedWholeAreCountedAndLeftOut) {
   Writer w;
   w.add(ethernet(udp_ip(Stream(400))), kT, 96);
