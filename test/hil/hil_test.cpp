@@ -44,7 +44,7 @@ const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}
 const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
 const Device kBluesea{"bluesea", "HIL_BLUESEA", {}, {}};
 const Device kCoinD4{"coin_d4", "HIL_COIN_D4", {}, {}};
-const Device kSickCola{"sick_cola", "HIL_SICK_COLA", {{"model", "TiM781"}}, {}, true};
+const Device kSickCola{"sick_cola", "HIL_SICK_COLA", {{"model", "LMS111"}}, {{"frequency_hz", "50"}}, true};
 const Device kYdlidar{"ydlidar", "HIL_YDLIDAR", {{"model", "X4"}}, {}};
 
 constexpr hal::Duration kSteady = 1s;

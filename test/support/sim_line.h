@@ -23,9 +23,11 @@ class SimLine {
  public:
   using Set = std::vector<std::pair<const char*, const char*>>;
 
-  // `baud` 0: a socket. The device gets power at once; the driver starts `later`.
+  // `baud` 0: a socket; `with_control`: and a connection for commands beside it. The device gets
+  // power at once; the driver starts `later`.
   SimLine(const char* driver, const sim::Options& device, const Set& options, int baud,
-          hal::Duration later = {}, const std::vector<const char*>& faults = {})
+          hal::Duration later = {}, const std::vector<const char*>& faults = {},
+          bool with_control = false)
       : row_(*drivers::find(driver)) {
     drivers::Options chosen(row_.options);
     for (const auto& [key, value] : options) CHECK_TRUE(static_cast<bool>(chosen.set(key, value)));
@@ -43,6 +45,13 @@ class SimLine {
                                .ports = {},
                                .sink = &log};
     setup.ports[0] = std::move(owned);
+    if (with_control) {
+      auto other = std::make_unique<SimPort>(clock, *player_, is_serial, sim::Channel::control);
+      control = other.get();
+      port->own = {{127, 0, 0, 1}, 2115};
+      control->own = {{127, 0, 0, 1}, 40'123};
+      setup.ports[1] = std::move(other);
+    }
     driver_ = row_.make(chosen, std::move(setup));
     run_for(later);
     driver_->start(clock.now());
@@ -58,12 +67,13 @@ class SimLine {
       if (due > end) break;
       clock.set(std::max(due, clock.now()));
       player_->advance(clock.now());
-      if (port->fetch()) port->deliver();
+      if (port->fetch(control)) port->deliver();
+      if (control != nullptr && control->has_work()) control->deliver();
       if (is_started_ && clock.now() >= next_tick_) {
         next_tick_ += kTick;
         driver_->tick(clock.now());
       }
-      port->hand_over();
+      hand_over();
     }
     clock.set(std::max(end, clock.now()));
   }
@@ -79,7 +89,7 @@ class SimLine {
   }
   void stop() {
     driver_->stop(clock.now());
-    port->hand_over();
+    hand_over();
     run_for(std::chrono::milliseconds(500));
   }
   const drivers::Row& row() const { return row_; }
@@ -88,9 +98,15 @@ class SimLine {
   ManualClock clock;
   TruthLog truth;
   PacketLog log;
-  SimPort* port = nullptr;  // owned by the driver
+  SimPort* port = nullptr;     // owned by the driver
+  SimPort* control = nullptr;  // null: the device has one port
 
  private:
+  void hand_over() {
+    port->hand_over();
+    if (control != nullptr) control->hand_over();
+  }
+
   static constexpr hal::Duration kTick = std::chrono::milliseconds(20);
   const drivers::Row& row_;
   std::unique_ptr<sim::Player> player_;

@@ -12,8 +12,9 @@ namespace test {
 // program under test, is then all that may allocate.
 class SimPort final : public hal::Port {
  public:
-  SimPort(const hal::Clock& clock, sim::Player& player, bool is_serial)
-      : clock_(clock), player_(player), is_serial_(is_serial) {
+  SimPort(const hal::Clock& clock, sim::Player& player, bool is_serial,
+          sim::Channel channel = sim::Channel::data)
+      : clock_(clock), player_(player), is_serial_(is_serial), channel_(channel) {
     arrived_.reserve(kRoom);
     written_.reserve(kRoom);
     stats_.receive_buffer = is_serial ? 0 : 4096;
@@ -44,22 +45,19 @@ class SimPort final : public hal::Port {
   hal::PortStats stats() const override { return stats_; }
   std::string_view name() const override { return "sim:"; }
 
+  hal::Address local() const override { return own; }
+
   // Everything that has arrived by now; true when there is something for a pass to handle.
-  bool fetch() {
+  // Of a device with two ports, what is of `control` goes there.
+  bool fetch(SimPort* control = nullptr) {
     const hal::Time now = clock_.now();
     for (sim::Write write; player_.take(now, write);) {
-      // A datagram has its own stamp, a line its bytes only.
-      if (write.due > newest_ + std::chrono::seconds(1)) back_at_ = write.due;
-      newest_ = write.due;
-      const bool apart = !is_serial_ || parts_ == 0;
-      if (listener_ == nullptr || arrived_.size() + write.bytes.size() > kRoom) continue;
-      arrived_.insert(arrived_.end(), write.bytes.begin(), write.bytes.end());
-      if (!is_at_its_rate()) garble(write.bytes.size());
-      if (apart && parts_ < std::size(part_)) part_[parts_++] = {0, write.due};
-      part_[parts_ - 1].size += write.bytes.size();
+      const bool is_control = control != nullptr && write.way.channel == sim::Channel::control;
+      (is_control ? control : this)->accept(write);
     }
-    return parts_ > 0 || is_pulled();
+    return has_work();
   }
+  bool has_work() const { return parts_ > 0 || is_pulled(); }
   void deliver() {
     if (is_pulled()) {
       parts_ = 0;
@@ -85,13 +83,14 @@ class SimPort final : public hal::Port {
   }
   void hand_over() {
     if (written_.empty()) return;
-    if (is_at_its_rate()) player_.receive(sim::Channel::data, written_, clock_.now());
+    if (is_at_its_rate()) player_.receive(channel_, written_, clock_.now());
     written_.clear();
   }
 
   // The next bytes of the line do not arrive: whoever opens it comes into the middle of a frame.
   void lose(std::size_t bytes) { lost_ = bytes; }
 
+  hal::Address own{};  // what local() says
   bool refuses_writes = false;
   bool is_line = true;
   int baud = 0;  // of the line; 0: as the device has it
@@ -107,6 +106,17 @@ class SimPort final : public hal::Port {
   };
   static constexpr std::size_t kRoom = 1 << 16;
 
+  void accept(const sim::Write& write) {
+    // A datagram has its own stamp, a line its bytes only.
+    if (write.due > newest_ + std::chrono::seconds(1)) back_at_ = write.due;
+    newest_ = write.due;
+    const bool apart = !is_serial_ || parts_ == 0;
+    if (listener_ == nullptr || arrived_.size() + write.bytes.size() > kRoom) return;
+    arrived_.insert(arrived_.end(), write.bytes.begin(), write.bytes.end());
+    if (!is_at_its_rate()) garble(write.bytes.size());
+    if (apart && parts_ < std::size(part_)) part_[parts_++] = {0, write.due};
+    part_[parts_ - 1].size += write.bytes.size();
+  }
   bool is_pulled() const { return listener_ != nullptr && !player_.is_plugged(clock_.now()); }
 
   bool is_at_its_rate() const {
@@ -125,6 +135,7 @@ class SimPort final : public hal::Port {
   std::uint32_t noise_ = 1;
   std::size_t lost_ = 0;  // bytes still to be lost
   const bool is_serial_;
+  const sim::Channel channel_;
   hal::PortListener* listener_ = nullptr;
   std::vector<std::byte> arrived_, written_;
   std::array<Part, 256> part_{};
