@@ -66,7 +66,7 @@ Quaternion from_euler(double roll, double pitch, double yaw) {
 
 bool is_sensible(const ImuSample& s, const Limits& limits) {
   if (s.accel == Vector{}) return false;
-  return is_within(s.accel, limits.accel * kRounding) &&
+  return is_finite(s.accel) && is_finite(s.gyro) && is_within(s.accel, limits.accel * kRounding) &&
          is_within(s.gyro, limits.gyro * kRounding) && is_finite(s.mag) &&
          is_finite(s.delta_velocity) && is_finite(s.delta_angle) && is_finite(s.pressure) &&
          is_finite(s.temperature);

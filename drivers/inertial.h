@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "drivers/packet.h"
@@ -38,10 +39,11 @@ std::optional<Orientation> from_enu_flu(const Quaternion&);  // already that
 // each about the axis as the one before turned it; rad, in the family's own frames.
 Quaternion from_euler(double roll, double pitch, double yaw);
 
-// What a sensor can measure on any of its axes, by its data sheet.
+// What a sensor can measure on any of its axes, by its data sheet; infinite where that is not
+// known: what no sensor can measure is dropped behind the drivers.
 struct Limits {
-  double accel = 2000;  // m/s^2
-  double gyro = 200;    // rad/s
+  double accel = std::numeric_limits<double>::infinity();  // m/s^2
+  double gyro = std::numeric_limits<double>::infinity();   // rad/s
 };
 
 // False: something is not a number, the acceleration is zero on all axes (a sensor that has not
