@@ -15,6 +15,7 @@
 #include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
 #include "drivers/sick_cola/sick_cola.h"
+#include "drivers/sick_compact/sick_compact.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
 
@@ -157,6 +158,21 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<SickCola>,
           .likeness = likeness<SickCola>,
           .finding = SickCola::finding()},
+      Row{.name = "sick_compact",
+          .kind = Kind::lidar,
+          .models = "SICK picoScan150, picoScan120, one layer of a multiScan",
+          .default_baud = 0,
+          .stamp_of = StampOf::first_beam,
+          .speaks = true,
+          .options = SickCompact::options(),
+          .figures = SickCompact::figures,
+          .make = make_driver<SickCompact>,
+          .make_decoder = make_decoder<SickCompact>,
+          .likeness = likeness<SickCompact>,
+          .has_control = true,
+          .has_imu = true,
+          .sends_utc = true,
+          .finding = SickCompact::finding()},
       Row{.name = "xv11",
           .kind = Kind::lidar,
           .models = "Neato XV-11, Xiaomi LDS01RR, LDS02RR",

@@ -93,9 +93,8 @@ Reply SickCompact::take_serial(const Frame& frame) {
 }
 
 bool SickCompact::ask_echoes(Request& request) {
-  if (echoes_ == "keep") return false;
-  const unsigned filter = echoes_ == "first" ? 0 : echoes_ == "all" ? 1 : 2;
-  return ask(write("FREchoFilter").u8(filter), request);
+  return echo_filter_ >= 0 &&
+         ask(write("FREchoFilter").u8(static_cast<unsigned>(echo_filter_)), request);
 }
 
 // Models without a filter do not know it.

@@ -24,7 +24,7 @@ constexpr std::uint64_t kRestartedUs = 500'000;  // a clock that is so far behin
 constexpr std::uint64_t kFarAhead = 256, kMostLost = 1 << 20;
 
 constexpr std::array kOptions{
-    OptionSpec{.key = "model",
+    OptionSpec{.key = "family",
                .type = OptionType::choice,
                .unit = "",
                .fallback = "auto",
@@ -81,8 +81,13 @@ Finding SickCompact::finding() {
 }
 
 SickCompact::SickCompact(const Options& options)
-    : model_(options.text("model")),
-      echoes_(options.text("echoes")),
+    : family_(options.text("family") == "picoscan"    ? Family::picoscan
+              : options.text("family") == "multiscan" ? Family::multiscan
+                                                      : Family::unknown),
+      echo_filter_(options.text("echoes") == "first"  ? 0
+                   : options.text("echoes") == "all"  ? 1
+                   : options.text("echoes") == "last" ? 2
+                                                      : -1),
       elevation_(options.number("elevation_deg") * kDegree),
       wants_motion_(options.flag("imu")) {}
 
@@ -93,6 +98,7 @@ void SickCompact::restart() {
   turns_hz_ = 0;
   other_speeds_ = 0;
   nearest_.reset();
+  has_layers_ = false;
   has_motion_ = true;
   identity_.clear();
   serial_.clear();
@@ -157,7 +163,7 @@ std::optional<SickCompact::Line> SickCompact::line_in(Bytes telegram) {
       if (is_it && nearer) found = Line{module, i};
     }
   }
-  has_layers_ = lines > 1;
+  has_layers_ |= lines > 1;
   return found;
 }
 
@@ -182,7 +188,8 @@ bool SickCompact::read(Bytes telegram, Segment& segment) {
 
 // Only what lies within the field was measured.
 std::size_t SickCompact::within_field(const Line& line, std::span<const Beam> beams) const {
-  if (model_ == "multiscan" || (model_ == "auto" && has_layers_)) return beams.size();
+  const bool is_multiscan = family_ == Family::unknown ? has_layers_ : family_ == Family::multiscan;
+  if (is_multiscan) return beams.size();
   const auto gaps = static_cast<double>(std::max<std::size_t>(beams.size() - 1, 1));
   const double step =
       double{line.module.last_angle(line.number) - line.module.first_angle(line.number)} / gaps;

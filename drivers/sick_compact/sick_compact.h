@@ -109,7 +109,9 @@ class SickCompact {
   void deliver(Segment&, Decoded&);
 
   // As configured.
-  const std::string_view model_, echoes_;
+  enum class Family : std::uint8_t { unknown, picoscan, multiscan };
+  const Family family_;
+  const int echo_filter_;   // as FREchoFilter has it; -1: as it is set
   const double elevation_;  // rad
   const bool wants_motion_;
 

@@ -21,8 +21,9 @@ inline void must(bool holds) {
 // Whatever is delivered makes sense: finite, no range below 0, stamps that strictly increase.
 class FuzzSink final : public drivers::PacketSink {
  public:
-  void on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Time) override {
+  void on_packet(drivers::SensorId id, const drivers::Packet& packet, hal::Time) override {
     ++packets;
+    newest_ = &newest_of_[id % drivers::kMaxOutputs];
     std::visit([this](const auto& p) { this->examine(p); }, packet);
   }
   void on_state(drivers::SensorId, drivers::State state, hal::Time) override {
@@ -38,16 +39,16 @@ class FuzzSink final : public drivers::PacketSink {
       must(std::isfinite(echo.range) && echo.range >= 0);
       must(!slice.has_intensity || std::isfinite(echo.intensity));
     }
-    must(slice.first > newest_);
-    newest_ = slice.first;
+    must(slice.first > *newest_);
+    *newest_ = slice.first;
     for (const drivers::Beam& beam : slice.beams) {
       must(std::isfinite(beam.angle) && std::isfinite(beam.range) && beam.range >= 0);
       must(!slice.has_intensity || std::isfinite(beam.intensity));
     }
   }
   void examine(const drivers::ImuSample& sample) {
-    must(sample.at > newest_);
-    newest_ = sample.at;
+    must(sample.at > *newest_);
+    *newest_ = sample.at;
     examine(sample.accel), examine(sample.gyro), examine(sample.mag);
     examine(sample.delta_velocity), examine(sample.delta_angle);
     if (sample.orientation) {
@@ -58,7 +59,8 @@ class FuzzSink final : public drivers::PacketSink {
     if (!vector) return;
     for (const double part : *vector) must(std::isfinite(part));
   }
-  hal::Time newest_ = hal::Time::min();
+  std::array<hal::Time, drivers::kMaxOutputs> newest_of_{hal::Time::min(), hal::Time::min()};
+  hal::Time* newest_ = nullptr;  // of the packet's output
 };
 
 template <class D>

@@ -25,6 +25,25 @@ TEST(SystemNetwork, SickThatSpeaksTextOverTcp) {
   bench.meets({"sick_cola", "port: 'tcp:{tcp}'", {"--set", "model=TiM781S", "--set", "dialect=a"}});
 }
 
+TEST(SystemNetwork, PicoScanOverUdpWithControl) {
+  bench.meets({"sick_compact",
+               "port: 'udp:127.0.0.1:{data}', control: 'tcp:{tcp}'",
+               {"--udp", "127.0.0.1:0"},
+               {"points", "imu"}});
+}
+
+TEST(SystemNetwork, PicoScanThatDamages) {
+  bench.survives_bad_datagrams({"sick_compact",
+                                "port: 'udp:127.0.0.1:{data}', control: 'tcp:{tcp}'",
+                                {"--udp", "127.0.0.1:0"}});
+}
+
+TEST(SystemNetwork, PicoScanThatIsListenedTo) {
+  bench.meets({"sick_compact",
+               "port: 'udp:127.0.0.1:{data}', from: '127.0.0.1'",
+               {"--udp", "127.0.0.1:0", "--tcp", "127.0.0.1:0", "--to", "127.0.0.1:{data}"}});
+}
+
 TEST(SystemNetwork, TwoDevicesSendToOnePort) {
   const std::string data = std::to_string(test::free_udp_port());
   const std::string to = "127.0.0.1:" + data;

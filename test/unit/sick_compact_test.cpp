@@ -129,7 +129,7 @@ TEST(SickCompact, TheLastSegmentAloneTellsTheSpeedAsWell) {
 }
 
 TEST(SickCompact, AFieldThatWasNarrowedDoesNotChangeTheSpeed) {
-  set("model", "multiscan");  // nothing is cut: the last segment seems faster
+  set("family", "multiscan");  // nothing is cut: the last segment seems faster
   for (std::uint64_t n = 0; n < 50; ++n) feed(pico(n));
   LONGS_EQUAL(240, log.slices[4].beams.size());
   for (const ScanSlice& slice : log.slices) LONGLONGS_EQUAL(17'361, slice.step.count());
