@@ -155,21 +155,43 @@ void check_bit_flips(const F& fresh, const Stream& frame, const Stream& before,
   }
 }
 
+// A bit is turned over, or bytes are missing or too many: that a check of exclusive or may miss.
+enum class Damage : std::uint8_t { bits, any };
+
+// To one frame in ten, but the first and last `sound` ones. Tells which stay whole.
+inline std::vector<bool> damage_some(std::vector<Stream>& frames, Random& random, Damage damage,
+                                     std::size_t sound = 0) {
+  std::vector<bool> whole(frames.size(), true);
+  for (std::size_t i = sound; i + sound < frames.size(); ++i) {
+    if (random.below(10) != 0) continue;
+    whole[i] = false;
+    Stream& bytes = frames[i];
+    const auto at = bytes.begin() + 1 + random.below(bytes.size() - 1);
+    switch (damage == Damage::bits ? 0 : random.below(3)) {
+      case 0:
+        *at ^= std::byte{1} << random.below(8);
+        break;
+      case 1:
+        bytes.erase(at, std::min(bytes.end(), at + 1 + random.below(9)));
+        break;
+      default:
+        bytes.insert(at, 1 + random.below(9), random.byte());
+    }
+  }
+  return whole;
+}
+
 // One in ten frames of a stream has a bit turned over: every other one comes out, in order, and
 // nothing else does.
 template <drivers::Framing F>
 void check_damaged_stream(const F& fresh, const std::vector<Stream>& frames, unsigned seed = 78) {
   Random random(seed);
+  std::vector<Stream> sent = frames, intact;
+  const std::vector<bool> whole = damage_some(sent, random, Damage::bits);
   Stream stream;
-  std::vector<Stream> intact;
-  for (const Stream& frame : frames) {
-    const std::size_t at = stream.size();
-    append(stream, frame);
-    if (random.below(10) > 0) {
-      intact.push_back(frame);
-    } else {
-      stream[at + random.below(frame.size())] ^= std::byte{1} << random.below(8);
-    }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    append(stream, sent[i]);
+    if (whole[i]) intact.push_back(frames[i]);
   }
   stream.insert(stream.end(), 2 * F::kMaxFrame, std::byte{0});
   CHECK_TRUE(intact.size() < frames.size());
