@@ -224,6 +224,7 @@ TEST(Probe, ADeviceThatVanishesMeanwhileIsAFaultOfThePort) {
 TEST(Probe, OneWhoseHealthIsBadIsNamedAndWhyItDoesNotStream) {
   ProbeLine line("ydlidar", {{"model", "X4"}, {"health", "2"}, {"health_code", "7"}});
   const ProbeResult& r = line.run();
+  CHECK_TRUE(r.found.row != nullptr);
   STRCMP_EQUAL("ydlidar", std::string(r.found.row->name).c_str());
   CHECK_FALSE(r.streams);
   CHECK_TRUE(r.why.find("0x0007") != std::string::npos);
