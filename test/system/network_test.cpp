@@ -74,7 +74,7 @@ TEST(SystemNetwork, WhoSendsInTheDevicesPlaceIsNamed) {
   const std::string expected = "datagrams come from 127.0.0.9, not from 127.0.0.2: set from";
   CHECK_TRUE(stream.read_until([&] { return stream.message("net") == expected; }));
   CHECK_TRUE(test::contains(stream.value("net", "port.last_rejected"), "127.0.0.9:"));
-  CHECK_TRUE(test::contains(daemon->err(), expected));
+  CHECK_TRUE(test::wait_for([&] { return test::contains(daemon->err(), expected); }));
 }
 
 TEST(SystemNetwork, WhoHasThePortIsNamed) {
@@ -86,3 +86,5 @@ TEST(SystemNetwork, WhoHasThePortIsNamed) {
       "already used by lidarctl (pid " + std::to_string(other->pid()) + ")";
   CHECK_TRUE(test::wait_for([&] { return test::contains(daemon->err(), expected); }));
 }
+
+TEST(SystemNetwork, SickColaOverTcp) { bench.meets({"sick_cola", "port: 'tcp:{tcp}'"}); }
