@@ -347,6 +347,17 @@ TEST(SickColaDialogue, AnglesAreSetInTheDevicesFrameAndReadBack) {
              test::cola::binary("sWN LMPoutputRange ", hex("0001 00000D05 00000000 0014ACF8")));
 }
 
+TEST(SickColaDialogue, OneAngleThatItDidNotTakeIsEnough) {
+  for (const char* key : {"start_deg", "end_deg"}) {
+    options = Options(SickCola::options());
+    asked.clear(), asked_bytes.clear();
+    seen = 0;
+    set(key, "10");
+    start();
+    STRCMP_CONTAINS("refused 'read angles back': it sends -135 to 135 deg", health().why.c_str());
+  }
+}
+
 TEST(SickColaDialogue, AnglesThatItHasAreNotSet) {
   set("start_deg", "-135");
   set("end_deg", "135");
