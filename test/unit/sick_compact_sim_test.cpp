@@ -102,3 +102,62 @@ TEST(SickCompactSim, DamagedDatagramsHideNoOthers) {
   CHECK_TRUE(line.health().framing.garbage_bytes > 0);
   CHECK_TRUE(line.log.slices.size() > 800);
 }
+
+TEST(SickCompactSim, ItIsSetUpOverItsControlPort) {
+  for (const char* model : {"picoScan150", "picoScan120", "multiScan136"}) {
+    SimLine line("sick_compact", {{"model", model}}, {}, 0, {}, {}, true);
+    CHECK_TRUE(line.until_streaming() < 500ms);
+    line.run_for(2s);
+    is_well(line);
+    LONGS_EQUAL(0, line.health().lost);
+    CHECK_EQUAL(std::string_view(model) == "picoScan120", line.log.samples.empty());
+    STRCMP_CONTAINS(model, line.health().about.c_str());
+    STRCMP_CONTAINS("sends to 127.0.0.1:2115", line.health().about.c_str());
+    line.stop();
+    const std::size_t then = line.log.slices.size();
+    line.run_for(1s);
+    LONGS_EQUAL(then, line.log.slices.size());
+  }
+}
+
+TEST(SickCompactSim, EveryReturnIsAnEchoWhereAllAreWanted) {
+  for (const char* echoes : {"all", "first"}) {
+    SimLine line("sick_compact", {}, {{"echoes", echoes}}, 0, {}, {}, true);
+    line.run_for(2s);
+    is_well(line);
+    const bool all = std::string_view(echoes) == "all";
+    CHECK_EQUAL(all, !line.log.echoes.back().empty());
+    std::size_t further = 0;
+    for (const auto& slice : line.log.echoes)
+      for (const Echo& echo : slice) further += echo.range > 0;
+    CHECK_EQUAL(all, further > 100);
+  }
+}
+
+TEST(SickCompactSim, AfterAPowerCycleItIsSetUpAgain) {
+  SimLine line("sick_compact", {}, {}, 0, {}, {"off@3+1"}, true);
+  line.run_for(3s);
+  const std::size_t before = line.log.slices.size();
+  CHECK_TRUE(before > 500);
+  line.run_for(5s);
+  is_well(line);
+  CHECK_TRUE(line.log.slices.size() > before + 200);
+  CHECK_TRUE(line.health().faults > 0);
+}
+
+TEST(SickCompactSim, WhatItRefusesIsNamed) {
+  const struct {
+    const char *refuse, *words;
+  } kRefusals[] = {{"login", "'log in': the password is wrong"},
+                   {"destination", "'address that scans go to': a value is out of its range"},
+                   {"enable", "'scans on': a value is out of its range"},
+                   {"format", "'Compact format': a value is out of its range"},
+                   {"start", "'start measuring': status 1"}};
+  for (const auto& [refuse, words] : kRefusals) {
+    SimLine line("sick_compact", {{"refuse", refuse}}, {}, 0, {}, {}, true);
+    line.wait_for([&] { return line.health().cause == Cause::refused; }, 5s);
+    CHECK_TRUE(line.health().cause == Cause::refused);
+    STRCMP_CONTAINS(words, line.health().why.c_str());
+    CHECK_TRUE(line.health().balances());
+  }
+}
