@@ -61,6 +61,7 @@ void put_wire(DiagnosticWriter& out, const drivers::Health& h) {
       {"driver.packets", h.packets},
       {"driver.imu_packets", h.imu_packets},
       {"driver.lost", h.lost},
+      {"driver.lost_parts", h.lost_parts},
       {"driver.extra_packets", h.extra_packets},
       {"driver.faults", h.faults},
       {"driver.resets", h.resets},

@@ -73,11 +73,13 @@ class Decoded {
   void fault(const hal::Text<96>& words) { fault_ = words; }
   // So many frames with measurements never came, as the device's own counter shows (sequence.h).
   void lost(std::uint64_t frames) { lost_ = frames; }
+  // So many never came of measurements that are sent in several frames and whose others came.
+  void lost_parts(std::uint64_t frames) { lost_parts_ = frames; }
 
   void clear() {
     size_ = 0;
     what_ = What::nothing;
-    lost_ = 0;
+    lost_ = lost_parts_ = 0;
     if (!fault_.empty()) fault_.clear();
   }
   std::span<Item> items() { return std::span(items_).first(size_); }
@@ -85,6 +87,7 @@ class Decoded {
   bool is_restarted() const { return what_ == What::restarted; }
   const hal::Text<96>& fault() const { return fault_; }  // empty: none
   std::uint64_t lost() const { return lost_; }
+  std::uint64_t lost_parts() const { return lost_parts_; }
 
  private:
   enum class What : std::uint8_t { nothing, undecodable, restarted };
@@ -101,7 +104,7 @@ class Decoded {
   std::array<Item, kMostPackets> items_{};
   std::size_t size_ = 0;
   What what_ = What::nothing;
-  std::uint64_t lost_ = 0;
+  std::uint64_t lost_ = 0, lost_parts_ = 0;
   hal::Text<96> fault_{};
 };
 

@@ -181,6 +181,7 @@ class DeviceDriver final : public Driver {
     decoded_.clear();
     device_.decode(frame, decoded_);
     health_.lost += decoded_.lost();
+    health_.lost_parts += decoded_.lost_parts();
     if (!decoded_.fault().empty()) examiner_.on_device_fault(decoded_.fault(), frame.last_at);
     if (decoded_.items().empty()) {
       if (decoded_.is_restarted()) restarted_ = is_wanted();  // else the script itself caused it

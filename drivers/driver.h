@@ -56,6 +56,7 @@ struct Health {
   std::uint64_t withheld = 0;       // packets while the clock warmed up
   std::uint64_t stuck = 0;          // packets of a frame that was repeated again and again
   std::uint64_t lost = 0;           // frames that never came, as the device's own counter shows
+  std::uint64_t lost_parts = 0;     // the same, of measurements whose other frames came
   std::uint64_t unwanted = 0;       // packets while a script was held, or behind its end
   std::uint64_t faults = 0;         // ends of streaming or of an attempt to start
   std::uint64_t resets = 0;         // restarts of the device that it announced

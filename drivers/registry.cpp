@@ -16,6 +16,7 @@
 #include "drivers/rplidar/rplidar.h"
 #include "drivers/sick_cola/sick_cola.h"
 #include "drivers/sick_compact/sick_compact.h"
+#include "drivers/sick_safety/sick_safety.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
 
@@ -173,6 +174,20 @@ std::span<const Row> all() {
           .has_imu = true,
           .sends_utc = true,
           .finding = SickCompact::finding()},
+      Row{.name = "sick_safety",
+          .kind = Kind::lidar,
+          .models = "SICK microScan3, nanoScan3, outdoorScan3",
+          .default_baud = 0,
+          .stamp_of = StampOf::first_beam,
+          .speaks = false,
+          .options = SickSafety::options(),
+          .figures = SickSafety::figures,
+          .make = make_driver<SickSafety>,
+          .make_decoder = make_decoder<SickSafety>,
+          .likeness = likeness<SickSafety>,
+          .has_control = true,
+          .sends_utc = true,
+          .finding = SickSafety::finding()},
       Row{.name = "xv11",
           .kind = Kind::lidar,
           .models = "Neato XV-11, Xiaomi LDS01RR, LDS02RR",

@@ -69,7 +69,7 @@ TEST(Diagnostics, EveryKeyOfTheBooksIsThere) {
                              {"wire.bytes",           "wire.frame_bytes",   "wire.garbage_bytes",
                               "wire.pending",         "driver.frames",      "driver.replies",
                               "driver.packets",       "driver.stale",       "driver.unwanted",
-                              "driver.stuck",         "driver.extra_packets", "driver.lost",
+                              "driver.stuck",         "driver.extra_packets", "driver.lost", "driver.lost_parts",
                               "driver.silent_frames", "driver.undecodable", "packets.in",
                               "packets.sampled_out",  "queue.in",           "queue.out",
                               "queue.late",           "queue.duplicate",    "queue.backward",

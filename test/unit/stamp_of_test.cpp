@@ -117,6 +117,10 @@ const Case kCases[] = {
     {"ydlidar", {{"model", "X4Pro"}}, {{"model", "X4Pro"}}, 128000, false, 0ns, 40ns},
     {"ydlidar", {{"model", "S2"}}, {{"model", "S2"}}, 115200, false, 0ns, 40ns},
     {"ydlidar", {{"model", "TX"}}, {{"model", "TX"}}, 115200, false, 0ns, 40ns},
+    // Set up before, without a control port. The step of 2751 beams is cut to whole nanoseconds.
+    {"sick_safety", {{"model", "microScan3"}, {"preset", "on"}}, {}, 0, true, 1ms, 1us},
+    {"sick_safety", {{"model", "nanoScan3"}, {"preset", "on"}}, {}, 0, true, 1ms, 1us},
+    {"sick_safety", {{"model", "outdoorScan3"}, {"preset", "on"}}, {}, 0, true, 1ms, 1us},
     {"xv11", {{"model", "XV-11"}}, {}, 115200, false, 0ns, 40ns},
     {"xv11", {{"model", "LDS02RR"}, {"rpm", "333"}}, {}, 115200, false, 0ns, 40ns},
     {"hlds_lds01", {{"model", "LDS-01"}}, {}, 230400, false, 0ns, 40ns},
