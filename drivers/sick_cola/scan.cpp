@@ -34,19 +34,28 @@ int place_of(std::string_view name, std::string_view kind) {
   return place >= 0 && place < static_cast<int>(ScanReader::kMostReturns) ? place : -1;
 }
 
-// Calls visit(i, value) for each of the values of a channel.
-template <class Visit>
-void each(Fields at, std::size_t width, std::size_t count, Visit&& visit) {
-  if (at.dialect() == Dialect::ascii) {
-    for (std::size_t i = 0; i < count; ++i) visit(i, width == 2 ? at.u16() : at.u8());
-    return;
-  }
+// Of a channel's values that lie at `at`, one after the other.
+struct Wide {
+  Bytes at;
+  unsigned operator()(std::size_t i) const { return wire::u16be(at, 2 * i); }
+};
+struct Narrow {
+  Bytes at;
+  unsigned operator()(std::size_t i) const { return wire::u8(at, i); }
+};
+struct Text {
+  Fields at;
+  std::size_t width;
+  unsigned operator()(std::size_t) { return width == 2 ? at.u16() : at.u8(); }
+};
+
+// Calls use(reader) with what reads `count` values of a channel in their order.
+template <class Use>
+void with_reader(Fields at, std::size_t width, std::size_t count, Use&& use) {
+  if (at.dialect() == Dialect::ascii) return use(Text{at, width});
   const Bytes b = at.bytes(width * count);
-  if (width == 2) {
-    for (std::size_t i = 0; i < count; ++i) visit(i, unsigned{wire::u16be(b, 2 * i)});
-  } else {
-    for (std::size_t i = 0; i < count; ++i) visit(i, unsigned{wire::u8(b, i)});
-  }
+  if (width == 2) return use(Wide{b});
+  use(Narrow{b});
 }
 
 // What may follow the channels is of no use here, but must make sense.
@@ -164,26 +173,36 @@ void ScanReader::aim(const Grid& grid) {
 void ScanReader::fill(std::size_t place, std::size_t places) {
   const Values &distances = distances_[place], &intensities = intensities_[place];
   const std::size_t count = grid_.count;
+  const float factor = intensities.scale, shift = intensities.offset;
   const auto write = [&](auto&& at) {
     if (distances.grid.count == 0) {
       for (std::size_t i = 0; i < count; ++i) at(i).range = 0, at(i).intensity = 0;
       return;
     }
     const float scale = distances.scale * 1e-3F, offset = distances.offset * 1e-3F;
-    each(distances.at, distances.width, count, [&](std::size_t i, unsigned raw) {
-      const float range = static_cast<float>(raw) * scale + offset;
-      at(i).range = raw < kLeast || raw == kNoEcho ? 0 : std::max(range, 0.0F);
-      at(i).intensity = 0;
-    });
-    if (intensities.grid.count == 0) return;
-    each(intensities.at, intensities.width, count, [&](std::size_t i, unsigned raw) {
-      at(i).intensity = static_cast<float>(raw) * intensities.scale + intensities.offset;
-      if (raw == 0) at(i).range = 0;
+    const auto put = [=](std::size_t i, unsigned raw, unsigned strength, float intensity) {
+      const float range = std::max(static_cast<float>(raw) * scale + offset, 0.0F);
+      const bool none = (raw < kLeast) | (raw == kNoEcho) | (strength == 0);
+      at(i).range = none ? 0.0F : range;
+      at(i).intensity = intensity;
+    };
+    if (intensities.grid.count == 0) {
+      return with_reader(distances.at, distances.width, count, [&](auto raw) {
+        for (std::size_t i = 0; i < count; ++i) put(i, raw(i), 1, 0);
+      });
+    }
+    with_reader(distances.at, distances.width, count, [&](auto raw) {
+      with_reader(intensities.at, intensities.width, count, [&](auto strength) {
+        for (std::size_t i = 0; i < count; ++i) {
+          const unsigned v = strength(i);
+          put(i, raw(i), v, static_cast<float>(v) * factor + shift);
+        }
+      });
     });
   };
-  if (place == 0) return write([this](std::size_t i) -> Beam& { return beams_[i]; });
-  write([this, place, places](std::size_t i) -> Echo& {
-    return echoes_[i * (places - 1) + place - 1];
+  if (place == 0) return write([beams = beams_.get()](std::size_t i) -> Beam& { return beams[i]; });
+  write([echoes = echoes_.get(), place, places](std::size_t i) -> Echo& {
+    return echoes[i * (places - 1) + place - 1];
   });
 }
 
