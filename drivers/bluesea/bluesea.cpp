@@ -76,8 +76,13 @@ Figures Bluesea::figures(const Options& options, int baud) {
           .delivery = {}};
 }
 
+Bluesea::Unit Bluesea::unit_of(const Options& options) {
+  const std::string_view unit = options.text("unit");
+  return unit == "cm" ? Unit::cm : unit == "mm" ? Unit::mm : Unit::as_told;
+}
+
 Bluesea::Bluesea(const Options& options)
-    : unit_(options.text("unit")),
+    : unit_(unit_of(options)),
       has_intensity_(options.flag("intensity")),
       is_clockwise_(options.flag("clockwise")),
       rpm_(asked_rpm(options)) {
@@ -138,7 +143,7 @@ bool Bluesea::ask_version(Request& request) {
   return answers() && say(request, "LVERSH", "MOTOR VERSION:");
 }
 bool Bluesea::set_unit(Request& request) {
-  return answers() && say(request, unit_ == "cm" ? "LMDCMH" : "LMDMMH", "SET LiDAR ");
+  return answers() && say(request, unit_ == Unit::cm ? "LMDCMH" : "LMDMMH", "SET LiDAR ");
 }
 bool Bluesea::set_intensity(Request& request) {
   return answers() && say(request, has_intensity_ ? "LOCONH" : "LNCONH", "LiDAR ");
@@ -215,7 +220,7 @@ void Bluesea::decode_packet(const Frame& frame, Decoded& out) {
 // Empty: it makes no sense.
 std::optional<Bluesea::Fan> Bluesea::fan_of(Bytes b) {
   const std::size_t n = Framing::points_of(b);
-  Fan fan{.points = n, .is_mm = unit_ != "cm"};
+  Fan fan{.points = n, .is_mm = unit_ != Unit::cm};
   std::uint32_t flags = fan.is_mm ? 1 : 0;
   const Format format = Framing::format_of(b);
   const auto ms = [](std::uint32_t v) { return std::int64_t{v} * 1'000'000; };
@@ -263,7 +268,7 @@ std::optional<Bluesea::Fan> Bluesea::fan_of(Bytes b) {
       break;
     }
   }
-  if (unit_ == "auto") fan.is_mm = (flags & 1) != 0;
+  if (unit_ == Unit::as_told) fan.is_mm = (flags & 1) != 0;
   const bool good =
       fan.begin <= 360 && fan.span > 0 && fan.span <= 361 && fan.offset + n <= fan.points;
   return good ? std::optional(fan) : std::nullopt;

@@ -61,6 +61,9 @@ class Bluesea {
   const hal::Text<96>& about() const { return about_; }
 
  private:
+  enum class Unit : std::uint8_t { as_told, mm, cm };
+  static Unit unit_of(const Options&);
+
   // What a packet's header says. Degrees, clockwise.
   struct Fan {
     double begin = 0, span = 0;  // of the whole fan
@@ -94,7 +97,7 @@ class Bluesea {
   void measure_turn(std::int64_t told_ns, double turned_deg);
   bool passes_turn(double last_deg);
 
-  const std::string_view unit_;
+  const Unit unit_;
   const bool has_intensity_, is_clockwise_;
   const int rpm_;
 

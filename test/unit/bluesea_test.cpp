@@ -96,6 +96,14 @@ TEST(Bluesea, DecodesTheWorkedCE) {
   beam_is(3, 378, 1030, 103);
 }
 
+TEST(Bluesea, TheOptionsItWasMadeOfMayChangeOrGo) {
+  CHECK_TRUE(static_cast<bool>(options.set("unit", "mm")));
+  open();
+  CHECK_TRUE(static_cast<bool>(options.set("unit", "cm")));
+  feed(hex("ce fa 04 00 b6 0d 64 e8 03 65 f2 03 66 fc 03 67 06 04 2c 1f"));
+  beam_is(0, 351, 1000, 100);
+}
+
 TEST(Bluesea, DecodesTheWorkedCF) {
   feed(hex("cf fa 04 00 84 03 68 01 64 e8 03 65 f2 03 66 fc 03 67 06 04 62 16"));
   beam_is(0, 90, 1000, 100);
