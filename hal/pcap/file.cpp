@@ -159,7 +159,7 @@ std::int64_t File::time_of(const Interface& i, std::uint64_t ticks) const {
   const bool is_out =
       __builtin_add_overflow(whole, static_cast<std::int64_t>(std::min(ns, 9e18)), &sum) ||
       __builtin_add_overflow(sum, offset, &sum);
-  return is_out ? std::numeric_limits<std::int64_t>::max() : sum;
+  return is_out ? kFarthestNs : std::clamp(sum, -kFarthestNs, kFarthestNs);
 }
 
 }  // namespace hal::pcap

@@ -10,12 +10,15 @@
 
 namespace hal::pcap {
 
+// Until about 2115, and as far back: two times differ by what fits, too.
+inline constexpr std::int64_t kFarthestNs = 4'600'000'000'000'000'000;
+
 // As captured. Valid for as long as the file's bytes.
 struct Frame {
   Bytes data;
-  std::int64_t unix_ns = 0;
-  std::uint32_t link = 0;  // LINKTYPE_*
-  bool is_cut = false;     // it was longer on the wire
+  std::int64_t unix_ns = 0;  // at most kFarthestNs either way
+  std::uint32_t link = 0;    // LINKTYPE_*
+  bool is_cut = false;       // it was longer on the wire
 };
 
 class File {

@@ -145,6 +145,24 @@ TEST(Pcap, SectionsInterfacesAndTheirResolutionsAreRead) {
   LONGS_EQUAL(0, unread);
 }
 
+TEST(Pcap, TimesThatAreFarApartAreStillComparable) {
+  constexpr std::int64_t kMost = hal::pcap::kFarthestNs;
+  NgWriter w;
+  w.interface(101, 9, -8'999'999'999);
+  w.interface(101, 9, 8'999'999'999);
+  const auto part = [](unsigned at, bool more) { return ip(Stream(16), {.at = at, .more = more}); };
+  w.packet(0, part(0, true), 0);
+  w.packet(1, part(16, true), ~std::uint64_t{0});  // too late for the one before
+  w.packet(0, tcp_ip(100, text("a")), 0);
+  w.packet(0, tcp_ip(102, text("c")), 0);
+  w.packet(1, tcp_ip(103, text("d")), ~std::uint64_t{0});
+  read(w.file);
+  STRCMP_EQUAL("acd", log.all.c_str());
+  LONGS_EQUAL(2, packets.unfinished);
+  LONGLONGS_EQUAL(-kMost, log.times[0]);
+  LONGLONGS_EQUAL(kMost, log.times[2]);
+}
+
 TEST(Pcap, AFileThatIsCutAnywhereGivesWhatIsWholeBefore) {
   Writer w;
   NgWriter ng(true);
