@@ -23,6 +23,16 @@ TEST(Sequence, TheCounterWraps) {
   LONGS_EQUAL(4, wide.missing_before(5));
 }
 
+TEST(Sequence, WhatComesLateIsNotMissingAgain) {
+  Sequence sequence(16);
+  sequence.missing_before(0xFFFF);
+  LONGS_EQUAL(2, sequence.missing_before(2));
+  LONGS_EQUAL(0, sequence.missing_before(0));
+  LONGS_EQUAL(0, sequence.missing_before(1));
+  LONGS_EQUAL(0, sequence.missing_before(3));
+  LONGS_EQUAL(1, sequence.missing_before(5));
+}
+
 TEST(Sequence, ACounterThatRepeatsOrGoesBackShowsNothing) {
   Sequence sequence(16);
   sequence.missing_before(500);
