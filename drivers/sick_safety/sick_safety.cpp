@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr double kPerDegree = 1 << 22;
-constexpr double kFrontDeg = 90;     // as the device counts
-constexpr unsigned kFastestMs = 20;  // no model's scan takes less
+constexpr double kFrontDeg = 90;                       // as the device counts
+constexpr unsigned kFastestMs = 20, kSlowestMs = 100;  // no model's scan takes less, or more
 
 constexpr std::array kOptions{
     OptionSpec{.key = "channel",
@@ -124,6 +124,8 @@ void SickSafety::restart() {
   source_.reset();
   newest_.reset();
   every_ = divider_;
+  derived_ = {};
+  knows_angles_ = false;
 }
 
 // Milliseconds since power-on wrap; the time of the day with its date does not.
@@ -132,7 +134,8 @@ ClockModel SickSafety::clock_model() const {
 }
 
 hal::Duration SickSafety::max_silence() const {
-  const hal::Duration scan = std::chrono::milliseconds(std::max(derived_.scan_ms, 40U));
+  const hal::Duration scan =
+      std::chrono::milliseconds(std::clamp(derived_.scan_ms, 40U, kSlowestMs));
   return std::max<hal::Duration>(3 * scan * every_, 200ms);
 }
 

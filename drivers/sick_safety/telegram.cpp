@@ -10,6 +10,7 @@ namespace drivers::safety {
 namespace {
 
 constexpr std::size_t kHeader = 52;
+constexpr unsigned kLastDay = 50'000;  // of 2108: what comes later does not fit the time line
 enum Block : std::size_t { kState, kDerived, kMeasurement, kBlocks = 5 };
 // What is read of each.
 constexpr std::array<std::size_t, kBlocks> kLeast{16, 20, 4, 0, 0};
@@ -37,6 +38,7 @@ std::optional<Telegram> telegram_in(Bytes payload) {
                     .derived = blocks[kDerived],
                     .measurement = blocks[kMeasurement]};
   const std::size_t n = telegram.beams();
+  if (telegram.days > kLastDay) return std::nullopt;
   if (n > kMostBeams || (n > 0 && 4 + 4 * n > telegram.measurement.size())) return std::nullopt;
   return telegram;
 }

@@ -26,12 +26,13 @@ TEST_GROUP_BASE(SickSafetyDialogue, test::DriverBench) {
     CHECK_TRUE_TEXT(control->writes.back() == hex(text), text);
   }
   void answer(const Stream& bytes) { control->deliver(bytes); }
-  void send_scan(bool with_derived = true) {
+  void send_scan(bool with_derived = true, unsigned scan_ms = 30) {
     Scan scan;
     scan.points = points(100);
     scan.sequence = scan.scan = ++scans;
     scan.ms = 30 * scans;
     scan.has_derived = with_derived;
+    scan.scan_ms = scan_ms;
     clock.advance(30ms);
     for (const Stream& datagram : fragments(payload(scan), scans)) deliver(datagram);
   }
@@ -160,6 +161,24 @@ TEST(SickSafetyDialogue, DataWithoutAnglesAreNamed) {
   LONGS_EQUAL(0, log.slices.size());
   STRCMP_CONTAINS("no derived values", health().why.c_str());
   books_balance();
+}
+
+TEST(SickSafetyDialogue, AnglesOfTheTimeBeforeItWasSilentDoNotCount) {
+  start(false);
+  send_scan();
+  LONGS_EQUAL(1, log.slices.size());
+  for (int i = 0; i < 30; ++i) tick(100ms);
+  for (int i = 0; i < 5; ++i) send_scan(false);
+  LONGS_EQUAL(1, log.slices.size());
+  books_balance();
+}
+
+TEST(SickSafetyDialogue, AScanTimeThatNoModelHasDoesNotHideItsSilence) {
+  start(false);
+  send_scan(true, 65'535);
+  is(State::streaming);
+  for (int i = 0; i < 10; ++i) tick(100ms);
+  is(State::silent);
 }
 
 TEST(SickSafetyDialogue, AStopClosesTheSession) {

@@ -131,6 +131,14 @@ TEST(SickSafety, ADateMakesTheStampUnixTime) {
   LONGLONGS_EQUAL((19'730 * 86'400LL + 3600) * 1'000'000'000, *log.slices.at(0).device_ns);
 }
 
+TEST(SickSafety, ADateThatNobodyLivesToSeeIsUndecodable) {
+  Scan scan = scan_of(points(3));
+  scan.days = 65'535;
+  send(scan);
+  LONGS_EQUAL(0, log.slices.size());
+  LONGS_EQUAL(1, decoder->stats().undecodable);
+}
+
 TEST(SickSafety, MillisecondsSincePowerOnGoOnBehindTheirWrap) {
   Scan scan = scan_of(points(3));
   scan.ms = 0xFFFF'FFFF;
