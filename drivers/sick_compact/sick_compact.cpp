@@ -14,6 +14,7 @@ constexpr double kPi = std::numbers::pi, kDegree = kPi / 180;
 constexpr double kFieldEnd = 138 * kDegree;  // of a picoScan
 constexpr float kAzimuthsPerRad = 5215, kFront = 16384;
 constexpr double kSameLayer = 0.5 * kDegree;
+constexpr double kMostAngle = 4 * kPi;          // either way
 constexpr double kSlowest = 1, kFastest = 200;  // turns/s
 constexpr double kWhole = 6e-3, kOther = 3e-2;  // relative
 constexpr unsigned kOtherSpeeds = 12;           // two turns
@@ -204,9 +205,9 @@ bool SickCompact::fill(const Line& line, Segment& segment) {
   const std::size_t places = m.echoes - 1, n = m.beams;
   if (n > kMostBeams || n * places > kMostFurther) return false;
   const double first = double{m.first_angle(line.number)}, last = double{m.last_angle(line.number)};
-  if (!std::isfinite(first) || !std::isfinite(last) || !(m.mm > 0 && m.mm <= kMostMm)) {
-    return false;
-  }
+  const bool is_sane = std::abs(first) <= kMostAngle && std::abs(last) <= kMostAngle && m.mm > 0 &&
+                       m.mm <= kMostMm;  // false of what is no number
+  if (!is_sane) return false;
   const double step = n > 1 ? (last - first) / static_cast<double>(n - 1) : 0;
   const float metres = m.mm * 1e-3F;
   const std::size_t stride = m.lines * m.beam_size, rssi_at = 2;

@@ -333,6 +333,18 @@ TEST(SickCompact, ImplausibleTimesAreNotBelieved) {
   LONGS_EQUAL(0, log.samples.size());
 }
 
+TEST(SickCompact, AnglesBeyondAnyTurnAreUndecodable) {
+  feed(pico(0));
+  for (const float angle : {1e30F, -1e30F, 100.0F}) {
+    Module m = pico_module(1);
+    m.beam_content = 1;
+    m.lines[0].last_angle = angle;
+    feed(telegram(501, m.lines[0].last_us + 1900, {m}));
+  }
+  LONGS_EQUAL(1, log.slices.size());
+  LONGS_EQUAL(3, decoder->stats().undecodable);
+}
+
 TEST(SickCompact, MoreBeamsThanThereIsRoomForAreNotGuessed) {
   Module m = pico_module(0);
   m.beams = 2049;
