@@ -55,19 +55,6 @@ std::size_t measure_binary(Bytes b, std::size_t most) {
   return kHeader + length + 1;
 }
 
-// Eight bytes at a time: it is the larger part of what reading a telegram costs.
-std::uint8_t xor_of(Bytes b) {
-  std::uint64_t sum = 0, word = 0;
-  for (; b.size() >= sizeof word; b = b.subspan(sizeof word)) {
-    std::memcpy(&word, b.data(), sizeof word);
-    sum ^= word;
-  }
-  sum ^= sum >> 32;
-  sum ^= sum >> 16;
-  sum ^= sum >> 8;
-  return wire::xor8(b, static_cast<std::uint8_t>(sum));
-}
-
 Bytes payload_of(Bytes frame) {
   return dialect_of(frame) == Dialect::binary ? frame.subspan(kHeader, frame.size() - kHeader - 1)
                                               : frame.subspan(1, frame.size() - 2);
@@ -87,7 +74,7 @@ std::size_t measure(Bytes b, std::size_t most) {
 bool intact(Bytes frame) {
   const Bytes payload = payload_of(frame);
   if (dialect_of(frame) == Dialect::binary) {
-    return xor_of(payload) == wire::u8(frame, frame.size() - 1);
+    return wire::xor8(payload) == wire::u8(frame, frame.size() - 1);
   }
   return payload.size() >= kErrorSize - 1 &&
          std::ranges::all_of(text_in(payload), [](char c) { return c >= ' ' && c <= '~'; });
@@ -207,7 +194,7 @@ void Command::write_to(Request& request) const {
     request.u8(0x02).bytes(bytes).u8(0x03);
   } else {
     request.u32be(0x02020202).u32be(static_cast<std::uint32_t>(size_)).bytes(bytes);
-    request.u8(xor_of(bytes));
+    request.u8(wire::xor8(bytes));
   }
 }
 
