@@ -86,8 +86,10 @@ TEST(EventLoop, TicksNotMoreOftenThanAskedAfterAStall) {
   const hal::Time stalled_until = real.clock.now() + 100ms;
   while (real.clock.now() < stalled_until) {
   }
+  const hal::Time ran = real.clock.now();
   loop.run_for(real.passes, 10ms);
-  LONGS_EQUAL(1, ticks);
+  const auto due = 1 + (real.clock.now() - ran) / 20ms;
+  CHECK_TRUE(ticks >= 1 && ticks <= due);  // six were missed
 }
 
 TEST(EventLoop, LetsATickerDieInsideItsOwnTick) {
