@@ -14,7 +14,8 @@ using Ports = std::array<std::unique_ptr<hal::Port>, kMaxChannels>;  // by Chann
 
 // `Owner` is told: on_open(now) when the last port has opened; on_chunk(Channel, const
 // hal::Chunk&); on_fault(const hal::Error&, now); on_hang_up(Channel, now) when the device closed
-// the control channel and Owner::kControlHangsUp says that it may.
+// the control channel and Owner::kControlHangsUp says that it may. With Owner::kDataOpensLater,
+// open() makes no data connection: the device offers it in its dialogue, and a request makes it.
 template <Framing F, class Owner>
 class Channels {
  public:
@@ -31,7 +32,12 @@ class Channels {
     const unsigned opening = ++opening_;
     for (Inlet& inlet : inlets_) inlet.framer.reset();
     for (std::size_t i = 0; i < kMaxChannels && opening == opening_; ++i) {
-      if (ports_[i]) ports_[i]->open(inlets_[i]);
+      if (!ports_[i]) continue;
+      if (opens_later(i)) {
+        inlets_[i].state = Inlet::State::hung_up;
+      } else {
+        ports_[i]->open(inlets_[i]);
+      }
     }
   }
   void close() {
@@ -42,7 +48,7 @@ class Channels {
       if (ports_[i]) ports_[i]->close();
     }
   }
-  // A channel that the device hung up counts as open: the next request opens it.
+  // A channel that the device hung up, or offers later, counts as open: a request opens it.
   bool are_open() const {
     for (std::size_t i = 0; i < kMaxChannels; ++i) {
       if (ports_[i] && inlets_[i].state == Inlet::State::closed) return false;
@@ -67,6 +73,7 @@ class Channels {
       inlet.has_queued = true;
       inlet.framer.reset();
       rate.current = rate.configured;
+      ports_[i]->connect_to(request.remote_port());
       ports_[i]->open(inlet);
       return hal::ok;
     }
@@ -145,6 +152,10 @@ class Channels {
     LineRate* rate = nullptr;
     StreamFramer<F> framer;
   };
+
+  bool opens_later(std::size_t i) const {
+    return Owner::kDataOpensLater && i == 0 && ports_[i]->is_connection();
+  }
 
   static hal::Status ignoring_lack(const hal::Status& set) {
     return !set && set.error().code == hal::Errc::unsupported ? hal::ok : set;

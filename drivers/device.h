@@ -14,6 +14,7 @@ namespace drivers {
 //   span<const Routine<D>> routines() const  what is said to it while it streams
 //   static constexpr std::size_t kOutputs    1 unless it fills kImuOutput, too
 //   static constexpr bool kControlHangsUp    it closes the control channel after each answer
+//   static constexpr bool kDataOpensLater    it offers a data connection in its dialogue: reopen_at()
 //   static double likeness(Bytes)            see recognise.h
 //   void finish(Decoded&)                    gives what waits for frames that will not come
 // A framing may differ from channel to channel: framing(channel) returns another object of the
@@ -58,6 +59,15 @@ double most_turns_hz(const Options& options, int baud) {
     return D::figures(options, baud).turns_hz;
   } else {
     return 0;
+  }
+}
+
+template <class D>
+constexpr bool data_opens_later() {
+  if constexpr (requires { D::kDataOpensLater; }) {
+    return D::kDataOpensLater;
+  } else {
+    return false;
   }
 }
 

@@ -74,6 +74,7 @@ class DeviceDriver final : public Driver {
  private:
   friend Channels<typename D::Framing, DeviceDriver>;
   static constexpr bool kControlHangsUp = control_hangs_up<D>();
+  static constexpr bool kDataOpensLater = data_opens_later<D>();
 
   // The host stalled: what came meanwhile is read before silence is judged.
   void put_off(hal::Duration stalled) {

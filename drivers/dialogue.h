@@ -67,12 +67,15 @@ class Request {
   // The channel is closed and opened first, unless it was opened just now: for devices that hang up
   // after each answer, or restart. The wait for the answer includes it.
   Request& reopen() { return reopen_ = true, *this; }
+  // The same, and the connection is made to this port of the device; 0: as configured.
+  Request& reopen_at(std::uint16_t port) { return remote_port_ = port, reopen(); }
 
   Bytes view() const { return {data_.data(), size_}; }
   Channel channel() const { return channel_; }
   std::optional<bool> dtr() const { return dtr_; }
   std::optional<int> baud() const { return baud_; }
   bool reopens() const { return reopen_; }
+  std::uint16_t remote_port() const { return remote_port_; }
 
  private:
   Request& put(std::uint32_t v, int n) {
@@ -85,6 +88,7 @@ class Request {
   std::optional<bool> dtr_{};
   std::optional<int> baud_{};
   bool reopen_ = false;
+  std::uint16_t remote_port_ = 0;
   hal::Time now_{};
   Link link_{};
 };

@@ -12,6 +12,7 @@
 #include "drivers/ldrobot/ldrobot.h"
 #include "drivers/lslidar_m10/lslidar_m10.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
+#include "drivers/pepperl_fuchs/pepperl_fuchs.h"
 #include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
 #include "drivers/sick_cola/sick_cola.h"
@@ -135,6 +136,19 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<MicrostrainMip>,
           .likeness = likeness<MicrostrainMip>,
           .finding = MicrostrainMip::finding()},
+      Row{.name = "pepperl_fuchs",
+          .kind = Kind::lidar,
+          .models = "Pepperl+Fuchs R2000, R2300",
+          .default_baud = 0,
+          .stamp_of = StampOf::first_beam,
+          .speaks = true,
+          .options = PepperlFuchs::options(),
+          .figures = PepperlFuchs::figures,
+          .make = make_driver<PepperlFuchs>,
+          .make_decoder = make_decoder<PepperlFuchs>,
+          .likeness = likeness<PepperlFuchs>,
+          .has_control = true,
+          .finding = PepperlFuchs::finding()},
       Row{.name = "rplidar",
           .kind = Kind::lidar,
           .models = "Slamtec RPLIDAR A1, A2, A3, S1, S2, S3, C1, S2E, S3E, T1",

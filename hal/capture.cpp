@@ -64,6 +64,8 @@ class TappedPort final : public Port, private PortListener {
   }
 
   bool has_line() const override { return port_->has_line(); }
+  bool is_connection() const override { return port_->is_connection(); }
+  void connect_to(std::uint16_t port) override { port_->connect_to(port); }
   Address local() const override { return port_->local(); }
   PortStats stats() const override {
     const PortStats stats = port_->stats();

@@ -93,6 +93,10 @@ class Port {
   // device sees us at, where one is bound to or there is a route to the device. TCP: the
   // connection's.
   virtual Address local() const { return {}; }
+  // Whether open() connects to a port of the device, and to which from its next call on; 0: as
+  // configured.
+  virtual bool is_connection() const { return false; }
+  virtual void connect_to(std::uint16_t /*port*/) {}
   virtual PortStats stats() const = 0;
   virtual std::string_view name() const = 0;  // as configured, for people
 };

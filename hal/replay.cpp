@@ -68,6 +68,7 @@ class ReplayPort final : public Port {
   Status set_dtr(bool) override { return ok; }
   bool drained() const override { return drained_; }
   bool has_line() const override { return has_line_; }
+  bool is_connection() const override { return name_.starts_with("tcp:"); }
   Address local() const override { return local_; }
   PortStats stats() const override {
     const RawRecord* const next = replayer_.peek();

@@ -48,6 +48,7 @@ Errc code_of(int sys) {
 TcpPort::TcpPort(EventLoop& event_loop, std::string name, TcpOptions options)
     : FdPort(event_loop, std::move(name), options.latency),
       options_(std::move(options)),
+      port_(options_.port),
       connecting_(event_loop.io()),
       timeout_(event_loop.io()) {}
 
@@ -62,7 +63,7 @@ Error TcpPort::failed(const char* where, int sys) const {
 }
 
 Result<UniqueFd> TcpPort::open_fd() {
-  const Result<sockaddr_in> peer = ipv4(options_.host, options_.port);
+  const Result<sockaddr_in> peer = ipv4(options_.host, port_);
   if (!peer) return peer.error();
   UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return failed("tcp: socket", errno);

@@ -23,6 +23,8 @@ class TcpPort final : public FdPort {
   void open(PortListener& listener) override;  // ends later
   void close() override;
   Address local() const override { return fd() < 0 ? Address{} : local_address(fd()); }
+  bool is_connection() const override { return true; }
+  void connect_to(std::uint16_t port) override { port_ = port != 0 ? port : options_.port; }
 
  private:
   Result<UniqueFd> open_fd() override;
@@ -34,6 +36,7 @@ class TcpPort final : public FdPort {
   Error failed(const char* where, int sys) const;
 
   const TcpOptions options_;
+  std::uint16_t port_;  // of the device
   PortListener* connecting_for_ = nullptr;  // null: not connecting
   unsigned attempt_ = 0;
   UniqueFd pending_;

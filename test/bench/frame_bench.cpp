@@ -148,6 +148,44 @@ void decode_lslidar_m10(benchmark::State& state) {
   decode(state, "lslidar_m10", lslidar_m10_stream);
 }
 
+// Packets of an R2000 as it sends them by UDP: 332 points, distance and amplitude.
+std::vector<Stream> pepperl_fuchs_packets() {
+  hal::Time now = hal::from_ns(0);
+  const auto player =
+      std::move(*sim::Player::make({.row = *sim::find_model("pepperl_fuchs"), .set = {}}, now));
+  const auto ask = [&](const std::string& command) {
+    const std::string request = "GET /cmd/" + command + " HTTP/1.0\r\n\r\n";
+    player->receive(sim::Channel::control, std::as_bytes(std::span(request)), now);
+    std::string answer;
+    for (sim::Write write; player->take(now, write);)
+      for (const std::byte b : write.bytes) answer += static_cast<char>(b);
+    return answer;
+  };
+  const std::string answer = ask("request_handle_tcp?packet_type=C&watchdog=off");
+  const std::size_t at = answer.find('"', answer.find(':', answer.find("\"handle\""))) + 1;
+  ask("start_scanoutput?handle=" + answer.substr(at, answer.find('"', at) - at));
+  std::vector<Stream> packets;
+  while (packets.size() < 4000) {
+    now = player->advance(now);
+    for (sim::Write write; player->take(now, write);) packets.push_back(write.bytes);
+  }
+  return packets;
+}
+
+void decode_pepperl_fuchs(benchmark::State& state) {
+  const std::vector<Stream> packets = pepperl_fuchs_packets();
+  const drivers::Row& row = *drivers::find("pepperl_fuchs");
+  CountingSink sink;
+  const auto decoder = row.make_decoder(drivers::Options(row.options), 0, sink);
+  hal::Time now{1000s};
+  std::size_t at = 0;
+  for (auto _ : state) {
+    decoder->feed({packets[at], now += 2600us, {}, 0, true});
+    at = (at + 1) % packets.size();
+  }
+  bench::report_items(state, sink.items);
+}
+
 // A picoScan's segments of 240 beams with three echoes, a datagram each; every echo is a point. The
 // checksum is left out: it is hal/crc32's to be fast.
 void decode_sick_compact(benchmark::State& state) {
@@ -188,6 +226,7 @@ BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_rplidar_nodes)->Name("decode/rplidar_nodes");
 BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
+BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
 BENCHMARK(decode_sick_compact)->Name("decode/sick_compact");
 BENCHMARK(decode_sick_cola)->Name("decode/sick_cola");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");

@@ -46,6 +46,8 @@ class FakePort final : public hal::Port {
   bool drained() const override { return is_drained; }
   bool has_line() const override { return is_line; }
   hal::Address local() const override { return own; }
+  bool is_connection() const override { return connects; }
+  void connect_to(std::uint16_t port) override { connected_to = port; }
   hal::PortStats stats() const override { return counters; }
   std::string_view name() const override { return label; }
 
@@ -76,6 +78,8 @@ class FakePort final : public hal::Port {
   bool refuse_open = false, opens_later = false, refuse_write = false, refuse_dtr = false;
   hal::Error refusal{hal::Errc::not_found, 0, "fake: open", {}};
   hal::Address own{};
+  bool connects = false;           // is a connection, as TCP is
+  std::uint16_t connected_to = 0;  // 0: as configured
   std::string label = "fake:";
   bool is_drained = true;
   bool is_line = true;

@@ -21,10 +21,11 @@ namespace test {
 
 class SimLine {
  public:
+  static constexpr int kTcp = -1;
   using Set = std::vector<std::pair<const char*, const char*>>;
 
-  // `baud` 0: a socket; `with_control`: and a connection for commands beside it. The device gets
-  // power at once; the driver starts `later`.
+  // `baud` 0: datagrams, kTcp: a connection; `with_control`: and a connection for commands beside
+  // it. The device gets power at once; the driver starts `later`.
   SimLine(const char* driver, const sim::Options& device, const Set& options, int baud,
           hal::Duration later = {}, const std::vector<const char*>& faults = {},
           bool with_control = false)
@@ -40,14 +41,16 @@ class SimLine {
     port->is_line = is_serial;
     drivers::DriverSetup setup{.first_sensor = 0,
                                .outputs = drivers::kMaxOutputs,
-                               .baud = baud,
+                               .baud = std::max(baud, 0),
                                .stamps = {},
                                .ports = {},
                                .sink = &log};
+    port->connects = baud == kTcp;
     setup.ports[0] = std::move(owned);
     if (with_control) {
       auto other = std::make_unique<SimPort>(clock, *player_, is_serial, sim::Channel::control);
       control = other.get();
+      control->connects = true;
       port->own = {{127, 0, 0, 1}, 2115};
       control->own = {{127, 0, 0, 1}, 40'123};
       setup.ports[1] = std::move(other);

@@ -25,6 +25,7 @@ class SimPort final : public hal::Port {
       return listener.on_port_fault({hal::Errc::not_found, 0, "sim: open", {}}, clock_.now());
     }
     listener_ = &listener;
+    is_hung_up_ = false;
     listener.on_port_open(clock_.now());
   }
   hal::Status write(hal::Bytes bytes) override {
@@ -45,7 +46,10 @@ class SimPort final : public hal::Port {
   hal::PortStats stats() const override { return stats_; }
   std::string_view name() const override { return "sim:"; }
 
-  hal::Address local() const override { return own; }
+  hal::Address local() const override {
+    return connects && listener_ == nullptr ? hal::Address{} : own;
+  }
+  bool is_connection() const override { return connects; }
 
   // Everything that has arrived by now; true when there is something for a pass to handle.
   // Of a device with two ports, what is of `control` goes there.
@@ -76,10 +80,14 @@ class SimPort final : public hal::Port {
     for (std::size_t i = 0; i < parts_ && listener_ != nullptr; ++i) {
       const hal::Bytes bytes = hal::Bytes(arrived_).subspan(at, part_[i].size);
       at += bytes.size();
-      listener_->on_chunk({bytes, is_serial_ ? clock_.now() : part_[i].due, {}, 0, !is_serial_});
+      listener_->on_chunk(
+          {bytes, is_serial_ ? clock_.now() : part_[i].due, {}, 0, !is_serial_ && !connects});
     }
     parts_ = 0;
     arrived_.clear();
+    if (!std::exchange(is_hung_up_, false) || listener_ == nullptr) return;
+    hal::PortListener* const listener = std::exchange(listener_, nullptr);
+    listener->on_port_fault({hal::Errc::closed, 0, "sim: hung up", {}}, clock_.now());
   }
   void hand_over() {
     if (written_.empty()) return;
@@ -90,7 +98,8 @@ class SimPort final : public hal::Port {
   // The next bytes of the line do not arrive: whoever opens it comes into the middle of a frame.
   void lose(std::size_t bytes) { lost_ = bytes; }
 
-  hal::Address own{};  // what local() says
+  hal::Address own{};     // what local() says while it is open
+  bool connects = false;  // it is a connection, as TCP is
   bool refuses_writes = false;
   bool is_line = true;
   int baud = 0;  // of the line; 0: as the device has it
@@ -116,6 +125,7 @@ class SimPort final : public hal::Port {
     if (!is_at_its_rate()) garble(write.bytes.size());
     if (apart && parts_ < std::size(part_)) part_[parts_++] = {0, write.due};
     part_[parts_ - 1].size += write.bytes.size();
+    is_hung_up_ = write.way.hangs_up;
   }
   bool is_pulled() const { return listener_ != nullptr && !player_.is_plugged(clock_.now()); }
 
@@ -136,6 +146,7 @@ class SimPort final : public hal::Port {
   std::size_t lost_ = 0;  // bytes still to be lost
   const bool is_serial_;
   const sim::Channel channel_;
+  bool is_hung_up_ = false;  // by the device, behind what has arrived
   hal::PortListener* listener_ = nullptr;
   std::vector<std::byte> arrived_, written_;
   std::array<Part, 256> part_{};

@@ -32,6 +32,24 @@ TEST(SystemNetwork, PicoScanOverUdpWithControl) {
                {"points", "imu"}});
 }
 
+TEST(SystemNetwork, PepperlFuchsOverUdpWithControl) {
+  bench.meets({"pepperl_fuchs",
+               "port: 'udp:127.0.0.1:{data}', control: 'tcp:{tcp}'",
+               {"--udp", "127.0.0.1:0"}});
+}
+
+TEST(SystemNetwork, PepperlFuchsOverTcpWithControl) {
+  bench.meets({"pepperl_fuchs",
+               "port: 'tcp:127.0.0.1:{data}', control: 'tcp:{tcp}'",
+               {"--udp", "127.0.0.1:0"}});
+}
+
+TEST(SystemNetwork, PepperlFuchsThatDamages) {
+  bench.survives_bad_datagrams({"pepperl_fuchs",
+                                "port: 'udp:127.0.0.1:{data}', control: 'tcp:{tcp}'",
+                                {"--udp", "127.0.0.1:0"}});
+}
+
 TEST(SystemNetwork, PicoScanThatDamages) {
   bench.survives_bad_datagrams({"sick_compact",
                                 "port: 'udp:127.0.0.1:{data}', control: 'tcp:{tcp}'",

@@ -113,6 +113,30 @@ class Caller : public test::TinyDevice {
   }
 };
 
+// Says in its dialogue where its data are to be had, unless they come as datagrams.
+class Offerer : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static constexpr bool kDataOpensLater = true;
+  static std::span<const drivers::Step<Offerer>> start_script() {
+    static constexpr std::array<drivers::Step<Offerer>, 3> kSteps{
+        {{"ask", &Offerer::ask, &Offerer::answer, 200ms},
+         {"connect", &Offerer::connect, nullptr, 50ms},
+         {"go", &Offerer::go, &Offerer::answer, 200ms}}};
+    return kSteps;
+  }
+  static std::span<const drivers::Step<Offerer>> stop_script() { return {}; }
+  bool ask(Request& r) {
+    is_connection_ = r.own().port(Channel::data) == 0;
+    return r.to(Channel::control).u16be(r.own().port(Channel::data)), true;
+  }
+  bool connect(Request& r) { return r.reopen_at(4711), is_connection_; }
+  bool go(Request& r) { return r.to(Channel::control).text("g"), true; }
+
+ private:
+  bool is_connection_ = false;
+};
+
 // Restarts its line in the dialogue.
 class Rebooter : public test::TinyDevice {
  public:
@@ -430,4 +454,46 @@ TEST(DeviceTalk, ADeviceThatForgotWhereToSendIsToldAgain) {
   deliver(tiny({'m', 2}));
   is(State::streaming);
   books_balance();
+}
+
+TEST(DeviceTalk, ADeviceThatSendsDatagramsIsToldWhere) {
+  build<Offerer>(0, true);
+  port->own = {{127, 0, 0, 1}, 6060};
+  driver->start(clock.now());
+  LONGS_EQUAL(1, port->opens);
+  control->deliver(tiny({'a'}));
+  CHECK_TRUE(control->written == hex("17 AC 67"));
+  LONGS_EQUAL(1, port->opens);
+}
+
+TEST(DeviceTalk, ADataConnectionIsMadeWhereTheDeviceOffersIt) {
+  build<Offerer>(0, true);
+  port->connects = port->opens_later = true;
+  driver->start(clock.now());
+  LONGS_EQUAL(0, port->opens);
+  CHECK_TRUE(control->written == hex("00 00"));
+  control->deliver(tiny({'a'}));
+  LONGS_EQUAL(1, port->opens);
+  LONGS_EQUAL(4711, port->connected_to);
+  port->finish_open();
+  CHECK_TRUE(port->written.empty());
+  tick(50ms);
+  control->deliver(tiny({'a'}));
+  deliver(tiny({'m', 1}));
+  is(State::streaming);
+  port->unplug();
+  is(State::backoff);
+  tick(100ms);
+  is(State::starting);
+  LONGS_EQUAL(1, port->opens);
+  books_balance();
+}
+
+TEST(DeviceTalk, ADataConnectionThatIsNotMadeIsAFault) {
+  build<Offerer>(0, true);
+  port->connects = port->refuse_open = true;
+  driver->start(clock.now());
+  control->deliver(tiny({'a'}));
+  is(State::backoff);
+  why_is(Cause::no_port, "fake: open");
 }

@@ -71,6 +71,17 @@ TEST(TcpPort, KnowsItsOwnEndWhileItIsConnected) {
   CHECK_TRUE(port->local() == hal::Address{});
 }
 
+TEST(TcpPort, ConnectsToAnotherPortWhenToldTo) {
+  hal::TcpPort& opened = open({.host = "127.0.0.1", .port = 1});
+  opened.connect_to(server.port);
+  opened.open(log);
+  CHECK_TRUE(real.run_until([&] { return log.opened + log.faults > 0; }));
+  LONGS_EQUAL(1, log.opened);
+  opened.connect_to(0);
+  opened.open(log);
+  CHECK_TRUE(fails(Errc::not_found));
+}
+
 TEST(TcpPort, ConnectsReadsAndWrites) {
   hal::TcpPort& opened = connected();
   server.send("hello");
