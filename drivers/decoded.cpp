@@ -63,6 +63,9 @@ void Stamper::keep_order(ScanSlice& slice) {
   if (slice.first <= newest_first_ && last > newest_first_) {
     slice.step = (last - newest_first_) / n;
     slice.first = last - slice.step * (n - 1);
+  } else if (slice.first <= newest_first_) {
+    slice.step = {};
+    slice.first = newest_first_ + hal::Duration(1);
   }
   newest_first_ = slice.first;
 }

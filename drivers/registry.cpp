@@ -9,8 +9,10 @@
 #include "drivers/delta2/delta2.h"
 #include "drivers/hlds_lds01/hlds_lds01.h"
 #include "drivers/hokuyo_scip/hokuyo_scip.h"
+#include "drivers/lakibeam/lakibeam.h"
 #include "drivers/ldrobot/ldrobot.h"
 #include "drivers/lslidar_m10/lslidar_m10.h"
+#include "drivers/lslidar_n301/lslidar_n301.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
 #include "drivers/pepperl_fuchs/pepperl_fuchs.h"
 #include "drivers/recognise.h"
@@ -100,6 +102,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<HokuyoScip>,
           .likeness = likeness<HokuyoScip>,
           .finding = HokuyoScip::finding()},
+      Row{.name = "lakibeam",
+          .kind = Kind::lidar,
+          .models = "Richbeam Lakibeam1, Lakibeam1L, Lakibeam1S",
+          .default_baud = 0,
+          .stamp_of = StampOf::first_beam,
+          .speaks = false,
+          .options = Lakibeam::options(),
+          .figures = Lakibeam::figures,
+          .make = make_driver<Lakibeam>,
+          .make_decoder = make_decoder<Lakibeam>,
+          .likeness = likeness<Lakibeam>,
+          .finding = Lakibeam::finding()},
       Row{.name = "ldrobot",
           .kind = Kind::lidar,
           .models = "LD06, LD19, STL-06P/19P/26/27L, LD14, LD14P",
@@ -124,6 +138,19 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<LslidarM10>,
           .likeness = likeness<LslidarM10>,
           .finding = LslidarM10::finding()},
+      Row{.name = "lslidar_n301",
+          .kind = Kind::lidar,
+          .models = "LSLIDAR N301, N401",
+          .default_baud = 0,
+          .stamp_of = StampOf::first_beam,
+          .speaks = false,
+          .options = LslidarN301::options(),
+          .figures = LslidarN301::figures,
+          .make = make_driver<LslidarN301>,
+          .make_decoder = make_decoder<LslidarN301>,
+          .likeness = likeness<LslidarN301>,
+          .sends_utc = true,
+          .finding = LslidarN301::finding()},
       Row{.name = "microstrain_mip",
           .kind = Kind::imu,
           .models = "3DM-GX5, CX5, CV5, CV7, GQ7, GV7, RQ1",

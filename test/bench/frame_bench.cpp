@@ -10,6 +10,7 @@
 #include "drivers/sick_compact/sick_compact.h"
 #include "test/bench/items.h"
 #include "test/sim/player.h"
+#include "test/support/block_datagrams.h"
 #include "test/support/compact_telegram.h"
 #include "test/support/mip_packet.h"
 #include "test/support/rplidar_frames.h"
@@ -22,7 +23,7 @@ using Stream = std::vector<std::byte>;
 struct CountingSink final : drivers::PacketSink {
   void on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Time) override {
     const auto* const slice = std::get_if<drivers::ScanSlice>(&packet);
-    items += slice ? slice->beams.size() : 1;
+    items += slice ? slice->beams.size() + slice->echoes.size() : 1;
   }
   void on_state(drivers::SensorId, drivers::State, hal::Time) override {}
   std::uint64_t items = 0;
@@ -172,18 +173,40 @@ std::vector<Stream> pepperl_fuchs_packets() {
   return packets;
 }
 
-void decode_pepperl_fuchs(benchmark::State& state) {
-  const std::vector<Stream> packets = pepperl_fuchs_packets();
-  const drivers::Row& row = *drivers::find("pepperl_fuchs");
+// A datagram at a time; every echo is a point.
+void decode_datagrams(benchmark::State& state, const char* driver,
+                      const std::vector<Stream>& datagrams) {
+  const drivers::Row& row = *drivers::find(driver);
   CountingSink sink;
   const auto decoder = row.make_decoder(drivers::Options(row.options), 0, sink);
   hal::Time now{1000s};
   std::size_t at = 0;
   for (auto _ : state) {
-    decoder->feed({packets[at], now += 2600us, {}, 0, true});
-    at = (at + 1) % packets.size();
+    decoder->feed({datagrams[at], now += 6667us, {}, 0, true});
+    at = (at + 1) % datagrams.size();
   }
+  if (sink.items == 0) state.SkipWithError("nothing was decoded");
   bench::report_items(state, sink.items);
+}
+
+// Two returns a beam, as many datagrams as make whole turns.
+void decode_lakibeam(benchmark::State& state) {
+  std::vector<Stream> datagrams;
+  test::blocks::LakibeamStream device;
+  for (int i = 0; i < 2300; ++i) datagrams.push_back(device.next(true));
+  decode_datagrams(state, "lakibeam", datagrams);
+}
+void decode_lslidar_n301(benchmark::State& state) {
+  std::vector<Stream> datagrams;
+  for (unsigned i = 0; i < 3000; ++i) {
+    const auto azimuths = test::blocks::even(i * 720 % 36'000, 60);
+    datagrams.push_back(test::blocks::n301(azimuths, i * 2000 % 1'000'000, true));
+  }
+  decode_datagrams(state, "lslidar_n301", datagrams);
+}
+
+void decode_pepperl_fuchs(benchmark::State& state) {
+  decode_datagrams(state, "pepperl_fuchs", pepperl_fuchs_packets());
 }
 
 // A picoScan's segments of 240 beams with three echoes, a datagram each; every echo is a point. The
@@ -228,6 +251,8 @@ BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
 BENCHMARK(decode_sick_compact)->Name("decode/sick_compact");
+BENCHMARK(decode_lakibeam)->Name("decode/lakibeam");
+BENCHMARK(decode_lslidar_n301)->Name("decode/lslidar_n301");
 BENCHMARK(decode_sick_cola)->Name("decode/sick_cola");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "drivers/registry.h"
+#include "test/support/block_datagrams.h"
 #include "test/support/harness.h"
 #include "test/support/hex.h"
 #include "test/support/mip_packet.h"
@@ -41,6 +42,13 @@ TEST(Recognise, NamesTheDriverWhoseFramesTheBytesAre) {
   is("ldrobot", repeated(kLd19, 5));
   is("microstrain_mip", repeated(test::mip::packet(0x80, test::mip::kAccelAtRest), 9));
   is("rplidar", capsules());
+}
+
+TEST(Recognise, DatagramsOfOneSizeToOnePortAreToldApart) {
+  const auto azimuths = test::blocks::even(9000, 400);
+  is("lakibeam", test::blocks::lakibeam(azimuths, 1));
+  is("lslidar_n301", test::blocks::n301(azimuths, 1, true));
+  is("lslidar_n301", test::blocks::n301(azimuths, 1, false));
 }
 
 TEST(Recognise, BytesMayBeginAndEndWithinAFrame) {

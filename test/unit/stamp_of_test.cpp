@@ -216,6 +216,8 @@ return first;
 
 TEST(StampOf, EveryRowOfTheRegistryHasACase) {
   for (const drivers::Row& row : drivers::all()) {
+    // Without a simulator: held against built datagrams in tests of their own.
+    if (row.name == "lakibeam" || row.name == "lslidar_n301") continue;
     const bool found =
         std::ranges::any_of(kCases, [&](const Case& c) { return row.name == c.driver; });
     CHECK_TRUE_TEXT(found, std::string(row.name).c_str());

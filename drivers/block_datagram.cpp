@@ -1,0 +1,214 @@
+#include "drivers/block_datagram.h"
+
+#include <cmath>
+
+#include "drivers/rounding.h"
+
+namespace drivers {
+namespace {
+
+constexpr unsigned kUnused = 0xFFFF;
+constexpr double kTurn = 36'000, kUsualStep = 400, kMostStep = 1000;
+constexpr double kJitter = 50;                     // that a datagram may begin too early
+constexpr double kSlowestHz = 2, kFastestHz = 60;  // that are believed
+constexpr double kSame = 0.03, kWeight = 0.25;     // of a speed, relative; of a new measurement
+constexpr unsigned kOtherSpeeds = 3;
+constexpr double kMostTurnsLost = 100;
+
+double forward(double from, double to) {
+  const double ahead = to - from;
+  return ahead < 0 ? ahead + kTurn : ahead;
+}
+
+}  // namespace
+
+void BlockSweep::restart() {
+  size_ = runs_size_ = 0;
+  lost_ = 0;
+  began_ = is_measured_ = false;
+  raw_ns_.reset();
+  step_ = kUsualStep;
+  turn_ns_ = 1e9 / manner_.usual_hz;
+  other_speeds_ = 0;
+  unused_ = 0;
+  blind_ = manner_.is_blind ? std::nullopt : std::optional(0.0);
+}
+
+bool BlockSweep::read(const Frame& frame, const std::optional<Timing>& stamp) {
+  runs_size_ = 0;
+  lost_ = 0;
+  if (!read_blocks(frame.bytes)) return false;
+  if (size_ == 0) {
+    unused_ += blocks::kCount;
+    return true;
+  }
+  const auto elapsed = since(stamp);
+  const bool is_late = comes_late(frame.last_at, elapsed);
+  if (is_late && !stamp) return true;
+  if (!is_late) follow(elapsed);
+  make_runs(frame, stamp);
+  if (is_late) {  // the stamper drops what is stale
+    runs_size_ = 1;
+    return true;
+  }
+  const Block& last = blocks_[size_ - 1];
+  const Timing& timing = runs_[0].timing;
+  raw_ns_.reset();
+  if (timing.source != Timing::Source::arrival) raw_ns_ = timing.raw_ns;
+  began_ = true;
+  first_ = blocks_[0].azimuth;
+  last_ = last.azimuth;
+  next_ = std::fmod(last.azimuth + last.step, kTurn);
+  arrival_ = frame.last_at;
+  unused_ = trailing_;
+  return true;
+}
+
+// Of two blocks the difference is taken where they follow each other, and else the one before: what
+// lies behind an unused block, or behind the blind zone, says nothing of the step.
+bool BlockSweep::read_blocks(Bytes b) {
+  size_ = 0;
+  unsigned unused = unused_;
+  double before = last_;
+  bool has_before = began_;
+  for (std::size_t at = 0; at < blocks::kStamp; at += blocks::kSize) {
+    const unsigned azimuth = wire::u16(b, at + 2);
+    if (azimuth == kUnused) {
+      ++unused;
+      continue;
+    }
+    if (azimuth > kTurn) return false;
+    Block& block = blocks_[size_];
+    block = {.at = at + blocks::kData,
+             .azimuth = std::fmod(azimuth, kTurn),
+             .step = step_,
+             .unused = unused};
+    block.passes = has_before && block.azimuth < before;
+    if (size_ > 0) {
+      Block& previous = blocks_[size_ - 1];
+      const double step = forward(previous.azimuth, block.azimuth);
+      block.ahead = previous.ahead + step;
+      block.follows = unused == 0 && step > 0 && step <= kMostStep;
+      if (block.follows) previous.step = block.step = step_ = step;
+    }
+    before = block.azimuth;
+    has_before = true;
+    unused = 0;
+    ++size_;
+  }
+  trailing_ = unused;
+  if (size_ > 0 && blocks_[size_ - 1].ahead > kTurn) return false;
+  // Blocks that no other followed take the step that is known by now.
+  for (std::size_t i = 0; i < size_; ++i) {
+    const bool is_followed = i + 1 < size_ && blocks_[i + 1].follows;
+    if (!is_followed && (i == 0 || !blocks_[i].follows)) blocks_[i].step = step_;
+  }
+  return true;
+}
+
+// Since the datagram before, by the device's clock.
+std::optional<std::int64_t> BlockSweep::since(const std::optional<Timing>& stamp) const {
+  if (!stamp || !raw_ns_) return std::nullopt;
+  const std::int64_t modulus = manner_.modulus.count();
+  const std::int64_t steps = ((stamp->raw_ns - *raw_ns_) % modulus + modulus) % modulus;
+  return steps > modulus / 2 ? steps - modulus : steps;
+}
+
+// It was overtaken, or comes twice.
+bool BlockSweep::comes_late(hal::Time arrival, std::optional<std::int64_t> elapsed) const {
+  if (!began_) return false;
+  if (static_cast<double>((arrival - arrival_).count()) > turn_ns_ / 2) return false;
+  if (elapsed) return *elapsed <= 0 && static_cast<double>(*elapsed) > -turn_ns_;
+  const double ahead = forward(next_, blocks_[0].azimuth);
+  return ahead > kTurn / 2 && ahead < kTurn - kJitter;
+}
+
+// What was turned since the datagram before tells the speed, and what of it never came.
+void BlockSweep::follow(std::optional<std::int64_t> elapsed) {
+  for (std::size_t i = 1; i < size_; ++i) {
+    const Block &block = blocks_[i], &previous = blocks_[i - 1];
+    if (block.passes) learn_blind(block.ahead - previous.ahead - previous.step, block.unused);
+  }
+  if (!began_) return;
+  const double turned = forward(first_, blocks_[0].azimuth);
+  const bool has_time = elapsed && *elapsed > 0;
+  double turns = 0;  // that got lost as a whole
+  if (has_time && is_measured_) {
+    turns = std::round((static_cast<double>(*elapsed) - turned / kTurn * turn_ns_) / turn_ns_);
+    if (turns < 0) turns = 0;
+    if (turns > kMostTurnsLost) return;
+  }
+  if (has_time && turned + turns > 0) {
+    const double turn_ns = static_cast<double>(*elapsed) / (turned / kTurn + turns);
+    const bool is_believed = turn_ns > 1e9 / kFastestHz && turn_ns < 1e9 / kSlowestHz;
+    const bool is_other = is_measured_ && std::abs(turn_ns / turn_ns_ - 1) > kSame;
+    other_speeds_ = is_believed && is_other ? other_speeds_ + 1 : 0;
+    if (is_believed && (!is_measured_ || other_speeds_ >= kOtherSpeeds)) {
+      turn_ns_ = turn_ns;
+      other_speeds_ = 0;
+      is_measured_ = true;
+    } else if (is_believed && !is_other) {
+      turn_ns_ += kWeight * (turn_ns - turn_ns_);
+    }
+  }
+  double gap = forward(next_, blocks_[0].azimuth);
+  if (gap > kTurn - kJitter) gap = 0;
+  const bool passes = blocks_[0].passes;
+  if (passes && turns == 0) learn_blind(gap, blocks_[0].unused);
+  const double passed = turns + (passes ? 1 : 0);
+  if (passed > 0 && !blind_) return;
+  const double blind = passed > 0 ? passed * *blind_ : 0;
+  const double missing =
+      ((gap + turns * kTurn - blind) / step_ - blocks_[0].unused) / double{blocks::kCount};
+  if (missing >= 0.5) lost_ = static_cast<std::uint64_t>(std::lround(missing));
+}
+
+// Behind, a device leaves blocks out or sends unused ones, or both. What is lost makes the gap
+// wider: the least that was seen is the blind zone's.
+void BlockSweep::learn_blind(double gap, unsigned unused) {
+  if (!manner_.is_blind) return;
+  const double left_out = std::max(0.0, gap - unused * step_);
+  if (!blind_ || left_out < *blind_) blind_ = left_out;
+}
+
+void BlockSweep::make_runs(const Frame& frame, const std::optional<Timing>& stamp) {
+  const double per_unit = turn_ns_ / kTurn;
+  const auto points = static_cast<double>(manner_.points);
+  const auto ns = [](double v) { return hal::Duration(nearest(v)); };
+  const Block& end = blocks_[size_ - 1];
+  const double span = end.ahead + end.step * (points - 1) / points;  // to its last beam
+
+  Timing timing{.arrival = frame.last_at, .bytes = frame.bytes.size()};
+  const bool goes_on = raw_ns_ && frame.last_at - arrival_ < std::chrono::seconds(1);
+  if (stamp) {
+    timing.source = stamp->source;
+    timing.raw_ns = stamp->raw_ns;
+  } else if (goes_on) {
+    const double ahead = forward(first_, blocks_[0].azimuth) * per_unit;
+    timing.source = Timing::Source::clock;
+    timing.raw_ns = (*raw_ns_ + nearest(ahead)) % manner_.modulus.count();
+  }
+  // An arrival is that of the last beam.
+  const bool counts_back = manner_.stamps_last || timing.source == Timing::Source::arrival;
+  timing.held = counts_back ? hal::Duration{} : ns(span * per_unit);
+
+  for (std::size_t i = 0; i < size_; ++i) {
+    const Block& block = blocks_[i];
+    if (i == 0 || !block.follows) {
+      Run& run = runs_[runs_size_++];
+      run.first = i;
+      run.count = 0;
+      run.slice = ScanSlice{.has_intensity = true};
+      run.timing = timing;
+      run.timing.to_first = ns((block.ahead - (counts_back ? span : 0)) * per_unit);
+      timing.shared = true;
+    }
+    Run& run = runs_[runs_size_ - 1];
+    ++run.count;
+    run.slice.starts_turn |= block.passes;
+    const double swept = block.ahead + block.step - blocks_[run.first].ahead;
+    run.slice.step = ns(swept * per_unit / (points * static_cast<double>(run.count)));
+  }
+}
+
+}  // namespace drivers
