@@ -8,8 +8,11 @@
 #include "test/sim/delta2.h"
 #include "test/sim/hlds_lds01.h"
 #include "test/sim/hokuyo_scip.h"
+#include "test/sim/lakibeam.h"
 #include "test/sim/ldrobot.h"
+#include "test/sim/leuze_rsl.h"
 #include "test/sim/lslidar_m10.h"
+#include "test/sim/lslidar_n301.h"
 #include "test/sim/microstrain_mip.h"
 #include "test/sim/pepperl_fuchs.h"
 #include "test/sim/rplidar_model.h"
@@ -35,10 +38,15 @@ std::span<const ModelRow> table() {
        hlds_lds01::make},
       {"hokuyo_scip", "Hokuyo URG, UBG, UTM and UST lidars", false, hokuyo_scip::options(),
        hokuyo_scip::make},
+      {"lakibeam", "Richbeam Lakibeam1, 1L and 1S lidars", false, lakibeam::options(),
+       lakibeam::make},
       {"ldrobot", "LDROBOT LD06, LD19, STL and LD14 lidars", false, ldrobot::options(),
        ldrobot::make},
+      {"leuze_rsl", "Leuze RSL 400 and RSL 200 safety scanners", false, leuze_rsl::options(),
+       leuze_rsl::make},
       {"lslidar_m10", "LSLIDAR N10, L10 and M10 lidars", false, lslidar_m10::options(),
        lslidar_m10::make},
+      {"lslidar_n301", "LSLIDAR N301 lidar", false, lslidar_n301::options(), lslidar_n301::make},
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
       {"pepperl_fuchs", "Pepperl+Fuchs R2000 and R2300 lidars", true, pepperl_fuchs::options(),
