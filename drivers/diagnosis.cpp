@@ -93,9 +93,10 @@ hal::Text<192> in_words(const Evidence& e) {
                                   lead, link, static_cast<unsigned long long>(seen.bytes),
                                   rate.c_str(), static_cast<int>(e.alike.size()), e.alike.data());
       }
-      return hal::Text<192>::of(
-          "%s%s%llu bytes%s but no frame: another device, protocol or baud rate?", lead, link,
-          static_cast<unsigned long long>(seen.bytes), rate.c_str());
+      return hal::Text<192>::of("%s%s%llu bytes%s but no frame%s?", lead, link,
+                                static_cast<unsigned long long>(seen.bytes), rate.c_str(),
+                                e.was_streaming ? " any more: did it restart, is its supply weak"
+                                                : ": another device, protocol or baud rate");
     case Cause::bad_checksums:
       return hal::Text<192>::of(
           "%s%s%llu frames damaged, %llu good%s: baud rate, cable or supply voltage?", lead, link,

@@ -18,9 +18,7 @@ class Examiner {
   void reopened(const FramerStats& framing) {
     repeats_.forget();
     turns_.forget();
-    sample_.clear();
-    is_named_ = false;
-    alike_ = {};
+    forget_bytes();
     fault_.clear();
     since_ = framing;
     stuck_since_ = health_.stuck;
@@ -41,6 +39,7 @@ class Examiner {
   void on_packet(const Packet& packet, const FramerStats& framing, hal::Time now) {
     since_ = framing;
     stuck_since_ = health_.stuck;
+    forget_bytes();
     Cause cause = Cause::none;
     if (const auto* const slice = std::get_if<ScanSlice>(&packet)) {
       cause = cause_of(turns_.see(*slice));
@@ -64,6 +63,7 @@ class Examiner {
     const bool was_streaming = state == State::streaming || state == State::silent;
     Evidence evidence{since_, framing, baud, was_streaming, step, {}};
     health_.cause = cause_of(evidence);
+    if (health_.cause == Cause::no_packets && repeats_.repeats()) return set(Cause::stuck);
     if (health_.cause == Cause::mismatch) evidence.alike = alike();
     health_.why = in_words(evidence);
   }
@@ -75,6 +75,12 @@ class Examiner {
 
  private:
   static constexpr hal::Duration kFaultStands = std::chrono::seconds(2);
+
+  void forget_bytes() {
+    sample_.clear();
+    is_named_ = false;
+    alike_ = {};
+  }
 
   // Asked once per attempt: it takes a look through the whole registry.
   std::string_view alike() {

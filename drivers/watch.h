@@ -17,22 +17,28 @@ inline constexpr hal::Duration kStuckAfter = std::chrono::milliseconds(500);
 template <std::size_t kMaxFrame>
 class RepeatWatch {
  public:
-  void forget() { size_ = 0; }
+  void forget() { size_ = repeats_ = 0; }
 
   // To be told of every frame that gave a scan.
   bool is_stuck(Bytes frame, hal::Time at) {
     if (frame.size() == size_ && std::memcmp(frame.data(), last_.data(), size_) == 0) {
+      ++repeats_;
       return at - since_ >= kStuckAfter;
     }
+    repeats_ = 0;
     size_ = frame.size();
     std::memcpy(last_.data(), frame.data(), size_);
     since_ = at;
     return false;
   }
+  // Whether the newest frames were all the same: of a device that fell silent for want of any
+  // other.
+  bool repeats() const { return repeats_ > 2; }
 
  private:
   std::array<std::byte, kMaxFrame> last_{};
-  std::size_t size_ = 0;  // 0: none yet
+  std::size_t size_ = 0;     // 0: none yet
+  std::size_t repeats_ = 0;  // of the newest frame
   hal::Time since_{};
 };
 
@@ -48,8 +54,9 @@ class TurnWatch {
 
   void forget() {
     began_ = false;
+    is_fast_ = false;
     turns_ = 0;
-    hz_ = 0;
+    seconds_ = 0;
   }
 
   Verdict see(const ScanSlice& slice) {
@@ -57,31 +64,38 @@ class TurnWatch {
     if (!std::exchange(began_, true)) turned_at_ = slice.first;
     if (slice.starts_turn) {
       const double seconds = hal::to_seconds(slice.first - turned_at_);
-      if (turns_ > 0 && seconds > 0) hz_ = hz_ == 0 ? 1 / seconds : hz_ + (1 / seconds - hz_) / 8;
+      // The mean of the durations, not of the speeds: one turn that is cut short is no speed.
+      if (turns_ > 0 && seconds > 0)
+        seconds_ = seconds_ == 0 ? seconds : seconds_ + (seconds - seconds_) / 8;
       if (turns_ < kEnough) ++turns_;
       turned_at_ = slice.first;
     }
     if (slice.last() - turned_at_ > kLongestTurn) {
-      hz_ = 0;
+      is_fast_ = false;
       turns_ = 0;
+      seconds_ = 0;
       return Verdict::standing;
     }
-    const bool fast = most_hz_ > 0 && turns_ == kEnough && hz_ > 2 * most_hz_;
-    return fast ? Verdict::too_fast : Verdict::fine;
+    const bool fast = most_hz_ > 0 && turns_ == kEnough && hz() > 2 * most_hz_;
+    if (fast && !is_fast_) fast_since_ = slice.first;
+    is_fast_ = fast;
+    return fast && slice.first - fast_since_ > kFastFor ? Verdict::too_fast : Verdict::fine;
   }
-  double hz() const { return hz_; }  // 0: not known, or it does not turn
+  double hz() const { return seconds_ > 0 ? 1 / seconds_ : 0; }  // 0: not known, or it stands
 
  private:
   static constexpr int kEnough = 8;  // turns before their mean is trusted
+  // Longer than a device takes to be known as stuck: the start of a turn, repeated, is no speed.
+  static constexpr hal::Duration kFastFor = kStuckAfter + std::chrono::milliseconds(100);
 
   const double most_hz_;
-  bool began_ = false;
+  bool began_ = false, is_fast_ = false;
   int turns_ = 0;
-  double hz_ = 0;
-  hal::Time turned_at_{}, newest_{};
+  double seconds_ = 0;  // of a turn; 0: not known
+  hal::Time turned_at_{}, newest_{}, fast_since_{};
 };
 
-// The first bytes that came, for the question whose they are.
+// The first bytes that gave no packet, for the question whose they are.
 class ByteSample {
  public:
   void clear() { size_ = 0; }

@@ -23,6 +23,23 @@ class Lidar : public test::TinyDevice {
   static Fastest figures(const Options&, int) { return {10}; }
 };
 
+// Its scans carry a stamp: the one 'l' k was measured at k ms.
+class Stamped : public test::TinyDevice {
+ public:
+  using TinyDevice::TinyDevice;
+  static std::span<const drivers::Step<Stamped>> start_script() { return {}; }
+  static std::span<const drivers::Step<Stamped>> stop_script() { return {}; }
+  void decode(const Frame& frame, Decoded& out) {
+    out.add(ScanSlice{.beams = beam_}, {.source = Timing::Source::clock,
+                                        .raw_ns = wire::u8(frame.bytes, 3) * 1'000'000LL,
+                                        .arrival = frame.last_at,
+                                        .bytes = frame.bytes.size()});
+  }
+
+ private:
+  std::array<Beam, 1> beam_{{{.angle = 0, .range = 1, .intensity = 0}}};
+};
+
 }  // namespace
 
 TEST_GROUP_BASE(DeviceHealth, test::DriverBench) {
@@ -141,6 +158,27 @@ TEST(DeviceHealth, AScanThatIsRepeatedBitForBitIsNoMeasurement) {
   is(State::backoff);
 }
 
+TEST(DeviceHealth, AScanThatIsRepeatedWithItsStampIsNamedAtOnce) {
+  build<Stamped>();
+  driver->start(clock.now());
+  for (unsigned k = 10; k < 100; k += 10) deliver(tiny({'l', k, 0})), tick(10ms);
+  is(State::streaming);
+  for (int i = 0; i < 11; ++i) deliver(tiny({'l', 90, 0})), tick(10ms);
+  is(State::silent);
+  why_is(Cause::stuck, "it repeats one measurement: its motor or its firmware hangs");
+  books_balance();
+}
+
+TEST(DeviceHealth, ARepeatedStartOfATurnIsNoSpeed) {
+  scan(100, 10);
+  for (int i = 0; i < 50; ++i) {
+    deliver(tiny({'l', 5, 1})), tick(10ms);
+    why_is(Cause::none, "");
+  }
+  for (int i = 0; i < 11; ++i) deliver(tiny({'l', 5, 1})), tick(10ms);
+  why_is(Cause::stuck, "it repeats one measurement: its motor or its firmware hangs");
+}
+
 TEST(DeviceHealth, ARestingInertialSensorMayRepeatItself) {
   build<Lidar>();
   driver->start(clock.now());
@@ -166,10 +204,21 @@ TEST(DeviceHealth, AMotorThatStandsIsNamedWithinTwoSeconds) {
   why_is(Cause::none, "");
 }
 
-TEST(DeviceHealth, AnImpossibleSpeedIsNamed) {
-  scan(40, 4);
+TEST(DeviceHealth, AnImpossibleSpeedIsNamedWithinTwoSeconds) {
+  scan(90, 4);
+  why_is(Cause::none, "");
+  scan(20, 4);
   why_is(Cause::wrong_speed, "it seems to turn at 25.0 Hz, which it cannot: wrong model?");
   is(State::streaming);
+}
+
+TEST(DeviceHealth, OneTurnThatSeemsToEndAtOnceIsNoSpeed) {
+  scan(100, 10);
+  deliver(tiny({'l', 1, 1}));
+  tick(1ms);
+  deliver(tiny({'l', 2, 1}));
+  why_is(Cause::none, "");
+  CHECK_TRUE(health().turns_hz < 14);
 }
 
 TEST(DeviceHealth, APauseIsNoTurn) {
@@ -190,4 +239,21 @@ TEST(DeviceHealth, BytesOfAnotherDeviceAreNamed) {
   is(State::backoff);
   why_is(Cause::mismatch,
          "4700 bytes at 115200 baud but no frame: they are those of driver 'ldrobot'");
+}
+
+TEST(DeviceHealth, WhatItSendsAfterASilenceIsNotJudgedByOlderBytes) {
+  const auto ld19 =
+      hex("54 2C 68 08 AB 7E E0 00 E4 DC 00 E2 D9 00 E5 D5 00 E3 D3 00 E4 D0 00 E9 CD 00 E4 CA 00 "
+          "E2 C7 "
+          "00 E9 C5 00 E5 C2 00 E5 C0 00 E5 BE 82 3A 1A 50");
+  deliver(ld19);
+  deliver(ld19);
+  scan(100, 10);
+  tick(200ms);
+  is(State::silent);
+  deliver(std::vector<std::byte>(50, std::byte{'#'}));
+  tick(410ms);
+  is(State::backoff);
+  why_is(Cause::mismatch,
+         "50 bytes at 115200 baud but no frame any more: did it restart, is its supply weak?");
 }
