@@ -199,6 +199,12 @@ Reply PepperlFuchs::take_parameters(const Frame& frame) {
   family_ = static_cast<int>(std::clamp(family, 0.0, 1000.0));
   device_hz_ = got.json->number("scan_frequency").value_or(0);
   device_samples_ = got.json->number("samples_per_scan").value_or(0);
+  if (samples_ == 0 && device_samples_ > kUsualSamples) {
+    return Reply::refused(
+        hal::Text<96>::of("it measures %g points a turn: there is room for them "
+                          "with samples_per_scan",
+                          device_samples_));
+  }
   return Reply::done();
 }
 
