@@ -54,13 +54,35 @@ int asked_rpm(const Options& options) {
   return rpm > 0 ? std::max(rpm, 120) : 0;
 }
 
+// By UDP commands stand in frames, and not all that a line knows are known there.
+constexpr unsigned kText = 0x43, kSet = 0x53, kKeepAlive = 0x4B41;
+bool is_network(const Request& request) { return request.rate().configured == 0; }
+
+void frame_of(Request& request, unsigned command, unsigned serial, std::string_view payload) {
+  const std::size_t padded = (payload.size() + 3) / 4 * 4;
+  request.text("LH").u16(command).u16(serial).u16(static_cast<unsigned>(padded)).text(payload);
+  for (std::size_t i = payload.size(); i < padded; ++i) request.u8(0);
+  request.u32(BlueseaFraming::crc_of(request.view()));
+}
+
+// What a reply says, of a line or in a frame of this serial number; empty: nothing.
+std::string_view said_in(Bytes frame, unsigned serial) {
+  if (BlueseaFraming::kind_of(frame) == BlueseaFraming::Kind::text) return text_of(frame);
+  if (wire::u16(frame, 4) != serial) return {};
+  const std::string_view text = text_of(frame.subspan(8, wire::u16(frame, 6)));
+  return text.substr(0, text.find('\0'));
+}
+
 double forward(double from, double to) { return std::fmod(to - from + 720, 360); }
 
 bool tells_angles(Format format) { return format == Format::c7 || format == Format::aa; }
 
 }  // namespace
 
-Finding Bluesea::finding() { return {.bauds = kBauds, .asks_first = true}; }
+Finding Bluesea::finding() {
+  static constexpr std::uint16_t kUdp[] = {6668};
+  return {.bauds = kBauds, .asks_first = true, .udp = kUdp};
+}
 
 std::span<const OptionSpec> Bluesea::options() { return kOptions; }
 
@@ -127,30 +149,57 @@ std::span<const Step<Bluesea>> Bluesea::stop_script() {
   return kSteps;
 }
 
+std::span<const Routine<Bluesea>> Bluesea::routines() const {
+  using namespace std::chrono_literals;
+  static constexpr std::array kSteps{Step<Bluesea>{"keep alive", &Bluesea::keep_alive}};
+  static constexpr std::array kRoutines{Routine<Bluesea>{1s, kSteps}};
+  return kRoutines;
+}
+
 bool Bluesea::say(Request& request, std::string_view command, std::string_view reply) {
-  request.text(command);
   expected_ = reply;
+  if (is_network(request)) {
+    serial_ = (serial_ + 1) & 0xFFFF;
+    frame_of(request, command.starts_with("LSRPM") ? kSet : kText, serial_, command);
+  } else {
+    request.text(command);
+  }
+  return true;
+}
+
+bool Bluesea::keep_alive(Request& request) {
+  if (!is_network(request)) return false;
+  const std::int64_t ms = hal::to_ns(request.now()) / 1'000'000 % 3'600'000;
+  std::array<char, 32> payload{};
+  for (std::size_t i = 0; i < 4; ++i) payload[i] = static_cast<char>(ms >> 8 * i & 0xFF);
+  serial_ = (serial_ + 1) & 0xFFFF;
+  frame_of(request, kKeepAlive, serial_, {payload.data(), payload.size()});
   return true;
 }
 
 bool Bluesea::send_stop(Request& request) { return say(request, "LSTOPH", {}); }
 // One that still streams is stopped again first.
-bool Bluesea::ask_type(Request& request) { return say(request, "LSTOPHLTYPEH", "TYPE ID:"); }
+bool Bluesea::ask_type(Request& request) {
+  return !is_network(request) && say(request, "LSTOPHLTYPEH", "TYPE ID:");
+}
 bool Bluesea::ask_serial(Request& request) {
-  return answers() && say(request, "LUUIDH", "PRODUCT SN:");
+  return answers() && !is_network(request) && say(request, "LUUIDH", "PRODUCT SN:");
 }
 bool Bluesea::ask_version(Request& request) {
-  return answers() && say(request, "LVERSH", "MOTOR VERSION:");
+  return (answers() || is_network(request)) && say(request, "LVERSH", "MOTOR VERSION:");
 }
 bool Bluesea::set_unit(Request& request) {
-  return answers() && say(request, unit_ == Unit::cm ? "LMDCMH" : "LMDMMH", "SET LiDAR ");
+  return answers() && !is_network(request) &&
+         say(request, unit_ == Unit::cm ? "LMDCMH" : "LMDMMH", "SET LiDAR ");
 }
 bool Bluesea::set_intensity(Request& request) {
-  return answers() && say(request, has_intensity_ ? "LOCONH" : "LNCONH", "LiDAR ");
+  return answers() && !is_network(request) &&
+         say(request, has_intensity_ ? "LOCONH" : "LNCONH", "LiDAR ");
 }
 bool Bluesea::set_speed(Request& request) {
   if (rpm_ == 0) return false;
-  return say(request, hal::Text<24>::of("LSRPM:%dH", rpm_).view(), "Set RPM:");
+  const char* const reply = is_network(request) ? "OK" : "Set RPM:";
+  return say(request, hal::Text<24>::of("LSRPM:%dH", rpm_).view(), reply);
 }
 bool Bluesea::send_start(Request& request) { return answers() && say(request, "LSTARH", {}); }
 bool Bluesea::start_unheard(Request& request) { return !answers() && say(request, "LSTARH", {}); }
@@ -159,8 +208,10 @@ Reply Bluesea::answered(const Frame& frame) {
   // One that does not stop may not listen at all, and measures.
   const bool packet = Framing::kind_of(frame.bytes) == Framing::Kind::packet;
   if (packet && ++unstopped_ >= kUnstopped) return Reply::measured();
-  if (packet || Framing::kind_of(frame.bytes) != Framing::Kind::text) return Reply::not_mine();
-  const std::string_view text = text_of(frame.bytes);
+  const Framing::Kind kind = Framing::kind_of(frame.bytes);
+  if (kind != Framing::Kind::text && kind != Framing::Kind::answer) return Reply::not_mine();
+  const std::string_view text = said_in(frame.bytes, serial_);
+  if (text == "ER") return Reply::refused(hal::Text<96>::of("it answered ER"));
   if (!text.starts_with(expected_)) return Reply::not_mine();
   if (expected_.ends_with(':') && expected_ != "Set RPM:") {
     const std::string_view value = text.substr(expected_.size());
@@ -184,6 +235,7 @@ void Bluesea::decode(const Frame& frame, Decoded& out) {
       return out.fault(hal::Text<96>::of("alarm 0x%02X", unsigned{wire::u8(frame.bytes, 3)}));
     case Framing::Kind::status:
     case Framing::Kind::text:
+    case Framing::Kind::answer:
       return;
   }
 }

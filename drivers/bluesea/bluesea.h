@@ -1,4 +1,4 @@
-// Bluesea (LanHai) lidars on a serial line: LDS-50C-2, LDS-25, LDS-U50,
+// Bluesea (LanHai) lidars on a serial line or by UDP: LDS-50C-2, LDS-25, LDS-U50,
 // LDS-U80C, LDS-E. Sources: BlueSeaLidar/bluesea2 and BlueSeaLidar/sdk2, two
 // code bases of the one vendor. No real bytes.
 //
@@ -19,11 +19,17 @@
 // bit 0: mm, else cm. Also: ST u32 ED status, CE CE 00 code alarm. Commands and
 // replies are text; LSTARH and LSTOPH have no reply.
 //
+// By UDP a packet is in a datagram, and what is said in a frame: LH | u16 command, 43: text, 53:
+// setting, 4B41: keep-alive | u16 serial number, echoed | u16 n | n bytes, zeros to a multiple of 4
+// | u32 CRC. The answer is such a frame: a text, OK or ER. It sends to who spoke last, so it is
+// spoken to every second: u32 ms in the hour, and 28 zeros.
+//
 // In doubt: CE, CF, DF are told by one source, which fans of a turn of CE span
 // less (18 degrees at 342.0, 9 where fans follow that closely: taken as seen).
 // Which instant the stamp is of: taken as the fan's first point. The flags'
 // bits: as the layout says, not as the SDK reads them. The meaning of status
-// flags and alarm codes; 9D FA and LMSG, whose layouts are told in part, are
+// flags and alarm codes; whether keep-alives set its clock (they tell the time
+// since the host was started); 9D FA and LMSG, whose layouts are told in part, are
 // not read.
 #pragma once
 
@@ -46,6 +52,8 @@ class Bluesea {
   static Finding finding();
   static std::span<const Step<Bluesea>> start_script();
   static std::span<const Step<Bluesea>> stop_script();
+
+  std::span<const Routine<Bluesea>> routines() const;
 
   explicit Bluesea(const Options&);
 
@@ -88,6 +96,7 @@ class Bluesea {
   Reply started(const Frame&);
   bool answers() const { return !about_.empty(); }
   bool say(Request&, std::string_view command, std::string_view reply);
+  bool keep_alive(Request&);
 
   void decode_packet(const Frame&, Decoded&);
   std::optional<Fan> fan_of(Bytes packet);
@@ -103,6 +112,7 @@ class Bluesea {
 
   hal::Text<96> about_{};
   std::string_view expected_{};  // how the reply to what was said begins
+  unsigned serial_ = 0;          // of what was said last, by UDP
   int unstopped_ = 0;            // packets that came although it was told to stop
   Framing framing_;
 

@@ -12,6 +12,7 @@ namespace {
 using Format = BlueseaFraming::Format;
 
 constexpr std::size_t kStatus = 8, kAlarm = 4, kLongestText = 64;
+constexpr std::size_t kAnswerHead = 8, kLongestAnswer = 128, kCrc = 4;
 constexpr int kMostMisses = 3;
 constexpr unsigned kTurnMilli = 720'000;  // 0.001 deg: an end may lie behind the turn
 constexpr std::array<std::string_view, 6> kReplies{
@@ -79,6 +80,15 @@ bool agrees(Bytes packet, Format format, std::size_t size) {
   return (sum & 0xFFFF) == wire::u16(packet, head + n * size);
 }
 
+// LH | u16 command | u16 serial number | u16 n, a multiple of 4 | n bytes | u32 CRC.
+bool is_answer(Bytes b) { return b.size() >= 2 && wire::u8(b, 0) == 'L' && wire::u8(b, 1) == 'H'; }
+
+std::size_t measure_answer(Bytes b) {
+  if (b.size() < kAnswerHead) return kNeedMore;
+  const std::size_t n = wire::u16(b, 6);
+  return n % 4 == 0 && n <= kLongestAnswer ? kAnswerHead + n + kCrc : kNotAFrame;
+}
+
 // A reply ends with its line, or with what cannot be text. 0: none begins here.
 std::size_t measure_text(Bytes b, bool last) {
   if (std::string_view("PMTSL").find(static_cast<char>(b[0])) == std::string_view::npos) {
@@ -123,6 +133,7 @@ std::size_t BlueseaFraming::head_of(Format format) {
 std::size_t BlueseaFraming::measure(Bytes b, bool last) const {
   const unsigned first = wire::u8(b, 0);
   if (first == 'S' && b.size() >= 2 && wire::u8(b, 1) == 'T') return kStatus;
+  if (is_answer(b)) return measure_answer(b);
   if (first < 0x80) return measure_text(b, last);
   const std::optional<Format> format = format_at(b);
   if (!format) return kNotAFrame;
@@ -165,6 +176,8 @@ bool BlueseaFraming::intact(Bytes frame) {
       return true;
     case Kind::status:
       return wire::u8(frame, 6) == 'E' && wire::u8(frame, 7) == 'D';
+    case Kind::answer:
+      return crc_of(frame.first(frame.size() - kCrc)) == wire::u32(frame, frame.size() - kCrc);
     case Kind::packet:
       break;
   }
@@ -177,7 +190,18 @@ bool BlueseaFraming::intact(Bytes frame) {
 
 BlueseaFraming::Kind BlueseaFraming::kind_of(Bytes frame) {
   if (wire::u8(frame, 0) >= 0x80) return wire::u8(frame, 1) == 0xFA ? Kind::packet : Kind::alarm;
+  if (is_answer(frame)) return Kind::answer;
   return wire::u8(frame, 1) == 'T' ? Kind::status : Kind::text;
+}
+
+// As a microcontroller's CRC unit has it: words, their highest bit first, nothing reflected.
+std::uint32_t BlueseaFraming::crc_of(Bytes frame) {
+  std::uint32_t crc = 0xFFFF'FFFF;
+  for (std::size_t at = 0; at + 4 <= frame.size(); at += 4) {
+    crc ^= wire::u32(frame, at);
+    for (int bit = 0; bit < 32; ++bit) crc = crc << 1 ^ (crc >> 31 != 0 ? 0x04C1'1DB7U : 0U);
+  }
+  return crc;
 }
 
 Format BlueseaFraming::format_of(Bytes packet) { return static_cast<Format>(wire::u8(packet, 0)); }

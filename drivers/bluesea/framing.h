@@ -10,7 +10,9 @@ class BlueseaFraming {
  public:
   static constexpr std::size_t kMostPoints = 512;
   static constexpr std::size_t kMaxFrame = 48 + 5 * kMostPoints + 2;
-  enum class Kind : std::uint8_t { packet, status, alarm, text };
+  static constexpr bool kDatagrams = true;  // on a network one packet is in each
+  // answer: to a command that came by UDP, in a frame like that.
+  enum class Kind : std::uint8_t { packet, status, alarm, text, answer };
   // Of packets: the first byte of their code.
   enum class Format : std::uint8_t {
     ce = 0xCE,
@@ -27,6 +29,7 @@ class BlueseaFraming {
   void forget() { learnt_ = 0, misses_ = 0; }
 
   static Kind kind_of(Bytes frame);
+  static std::uint32_t crc_of(Bytes frame);  // of its words
   static Format format_of(Bytes packet);
   static std::size_t head_of(Format);
   static std::size_t points_of(Bytes packet);

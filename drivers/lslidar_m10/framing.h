@@ -26,6 +26,7 @@ class LslidarFraming {
  public:
   static constexpr std::size_t kCommand = 188;  // what it is told, and its device packet
   static constexpr std::size_t kMaxFrame = kCommand + 2;
+  static constexpr bool kDatagrams = true;  // on a network one packet is in each
 
   // `only`: nothing else is sent; null: whatever comes.
   explicit LslidarFraming(const LslidarKind* only = nullptr) : only_(only) {}

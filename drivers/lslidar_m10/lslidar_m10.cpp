@@ -94,7 +94,10 @@ Figures figures_of(const LslidarKind& kind) {
 
 }  // namespace
 
-Finding LslidarM10::finding() { return {.bauds = kBauds}; }
+Finding LslidarM10::finding() {
+  static constexpr std::uint16_t kUdp[] = {2368};
+  return {.bauds = kBauds, .udp = kUdp};
+}
 
 std::span<const OptionSpec> LslidarM10::options() { return kOptions; }
 

@@ -1,5 +1,6 @@
-// LSLIDAR M10, M10 GPS, M10P, M10 Plus, N10, N10P and L10 on a serial line. Sources: the vendor's
-// ROS driver, for all of it; for the N10 also an independent decoder and a synthetic frame.
+// LSLIDAR M10, M10 GPS, M10P, M10 Plus, N10, N10P and L10, on a serial line or with the same
+// packets, one in each datagram, on a network (UDP port 2368). Sources: the vendor's ROS driver,
+// for all of it; for the N10 also an independent decoder and a synthetic frame.
 //
 // Packets, big-endian; distances in mm, 0 and FFFF are no return; angles in 0.01 deg, clockwise:
 //   N10, L10   58 bytes: A5 5A 3A | u16 period, us, 1/24 of a turn | u16 start
@@ -17,10 +18,11 @@
 // 5A 55 00 .. FA FB.
 //
 // In doubt (all but the N10 has one source):
-// * An M10 has no check that is known. A packet counts as intact when the next one follows, so it
-// is
-//   delivered one packet late; where the next is damaged, when it continues the one before. What is
-//   damaged within a packet cannot be seen.
+// * An M10 has no check that is known. A packet counts as intact when the next one follows, or
+// where
+//   its datagram ends; so on a line it is delivered one packet late, and where the next is damaged,
+//   when it continues the one before. What is damaged within a packet cannot be seen.
+// * Over UDP that the same commands start and stop it, and that it sends to who commands it.
 // * Whether an M10P or M10 Plus marks reflectors: the vendor makes it an option, and so is it here.
 // * Whether an M10 Plus has 42 points or 41.
 // * Which point the date belongs to, and what it is without satellites: it is not used.

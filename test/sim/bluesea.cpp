@@ -44,6 +44,23 @@ Format format_of(const Settings& settings) {
   return settings.word("body") == "2" ? Format::ce_packed : Format::ce;
 }
 
+// Of commands that come by UDP.
+constexpr std::uint64_t kFrame = 0x484C, kTextCommand = 0x0043, kSetting = 0x0053,
+                        kKeepAlive = 0x4B41;
+
+// The CRC unit of an STM32 over little-endian words.
+std::uint32_t word_crc(hal::Bytes bytes) {
+  std::uint32_t crc = 0xFFFFFFFFU;
+  for (std::size_t at = 0; at < bytes.size(); at += 4) {
+    const auto word = static_cast<std::uint32_t>(get_le(bytes, at, 4));
+    for (int bit = 31; bit >= 0; --bit) {
+      const bool one = ((crc >> 31) ^ (word >> bit & 1U)) != 0;
+      crc = one ? (crc << 1) ^ 0x04C11DB7U : crc << 1;
+    }
+  }
+  return crc;
+}
+
 // All is well: no flag is set.
 ByteVector status_message() {
   ByteVector bytes;
@@ -70,6 +87,7 @@ class Model final : public DeviceModel {
     double turns_per_s;
   };
 
+  void receive_frame(hal::Bytes frame, hal::Time now, Output& out);
   void obey(std::string_view command, hal::Time now, Output& out);
   void set_speed(std::string_view digits, hal::Time now, Output& out);
   void answer(hal::Time now, Output& out, std::string text) const;
@@ -118,8 +136,10 @@ void Model::power_up(hal::Time now, Output&) {
   pace_.start(now, beam_ns());
 }
 
-// Commands have no line end: they begin with L and end with H.
+// By UDP a command stands in a frame with a checksum. On a line it has no line end: it begins with
+// L and ends with H.
 void Model::receive(Channel, hal::Bytes bytes, hal::Time now, Output& out) {
+  if (bytes.size() >= 2 && get_le(bytes, 0, 2) == kFrame) return receive_frame(bytes, now, out);
   for (const std::byte b : bytes) {
     const char letter = static_cast<char>(b);
     if (letter == 'L') command_.clear();
@@ -128,6 +148,45 @@ void Model::receive(Channel, hal::Bytes bytes, hal::Time now, Output& out) {
     if (letter == 'H') obey(command_, now, out);
     if (letter == 'H' || command_.size() > kLongestCommand) command_.clear();
   }
+}
+
+void Model::receive_frame(hal::Bytes frame, hal::Time now, Output& out) {
+  if (frame.size() < 12 || get_le(frame, 6, 2) != frame.size() - 12 || frame.size() % 4 != 0)
+    return;
+  if (word_crc(frame.first(frame.size() - 4)) != get_le(frame, frame.size() - 4, 4)) return;
+  const std::uint64_t command = get_le(frame, 2, 2);
+  std::string said;
+  for (const std::byte b : frame.subspan(8, frame.size() - 12)) {
+    if (b == std::byte{0}) break;
+    said += static_cast<char>(b);
+  }
+  ByteVector reply;
+  if (command == kKeepAlive) {
+    put_le(reply, static_cast<std::uint64_t>(clock_.stamp(now) / kNsPerMs % 3'600'000), 4);
+    put_le(reply, 72'000'000, 4);
+    reply.resize(32);
+  } else if (command == kTextCommand && said == "LVERSH") {
+    put_text(reply, "MOTOR VERSION:1.0");
+  } else if (command == kTextCommand && (said == "LSTARH" || said == "LSTOPH")) {
+    Output unused;
+    obey(said, now, unused);
+    put_text(reply, "OK");
+  } else if (command == kSetting) {
+    Output told;  // a line's reply, when it was taken
+    obey(said, now, told);
+    put_text(reply, told.frames.empty() ? "ER" : "OK");
+  } else {
+    return;
+  }
+  reply.resize((reply.size() + 3) / 4 * 4);
+  ByteVector bytes;
+  put_le(bytes, kFrame, 2);
+  put_le(bytes, command, 2);
+  put_le(bytes, get_le(frame, 4, 2), 2);
+  put_le(bytes, reply.size(), 2);
+  bytes.insert(bytes.end(), reply.begin(), reply.end());
+  put_le(bytes, word_crc(bytes), 4);
+  out.send(now, std::move(bytes));
 }
 
 void Model::obey(std::string_view command, hal::Time now, Output& out) {

@@ -28,7 +28,7 @@ namespace {
 
 std::span<const ModelRow> table() {
   static const ModelRow rows[] = {
-      {"bluesea", "Bluesea (LanHai) lidars on a serial line", false, bluesea::options(),
+      {"bluesea", "Bluesea (LanHai) lidars, on a serial line or by UDP", false, bluesea::options(),
        bluesea::make},
       {"camsense_x1", "Camsense X1 lidar", false, camsense_x1::options(), camsense_x1::make},
       {"coin_d4", "COIN-D4 lidar", false, coin_d4::options(), coin_d4::make},

@@ -62,6 +62,20 @@ TEST(SystemNetwork, PicoScanThatIsListenedTo) {
                {"--udp", "127.0.0.1:0", "--tcp", "127.0.0.1:0", "--to", "127.0.0.1:{data}"}});
 }
 
+TEST(SystemNetwork, LslidarM10OverUdp) {
+  bench.meets({"lslidar_m10", "port: 'udp:0', from: '{udp}'", {"--set", "model=M10"}});
+}
+
+TEST(SystemNetwork, LslidarM10OverUdpThatDamages) {
+  bench.survives_bad_datagrams(
+      {"lslidar_m10", "port: 'udp:0', from: '{udp}'", {"--set", "model=N10"}});
+}
+
+TEST(SystemNetwork, BlueseaOverUdp) {
+  bench.meets(
+      {"bluesea", "port: 'udp:0', from: '{udp}'", {"--set", "format=C7", "--set", "parts=2"}});
+}
+
 TEST(SystemNetwork, TwoDevicesSendToOnePort) {
   const std::string data = std::to_string(test::free_udp_port());
   const std::string to = "127.0.0.1:" + data;

@@ -284,6 +284,45 @@ TEST(Bluesea, IntensitiesCanBeLeftOut) {
   CHECK_FALSE(line.log.slices.back().has_intensity);
 }
 
+TEST(Bluesea, FramesOfCommandsAreThoseOfTheDescription) {
+  for (const char* const worked :
+       {"4c48 4300 0100 0800 4c53544152480000 171a0003",
+        "4c48 4300 0200 0800 4c56455253480000 6d81968a",
+        "4c48 414b 0300 2000 87d61200 00000000 00000000 00000000 00000000 00000000 00000000 "
+        "00000000 17dc4aec"}) {
+    const Stream frame = hex(worked);
+    BlueseaFraming framing;
+    LONGS_EQUAL(frame.size(), framing.measure(frame));
+    CHECK_TRUE(framing.intact(frame));
+    Stream damaged = frame;
+    damaged[9] ^= std::byte{1};
+    CHECK_FALSE(framing.intact(damaged));
+  }
+}
+
+TEST(Bluesea, IsStartedByUdpKeptAliveAndStopped) {
+  for (const char* running : {"off", "on"}) {
+    for (const char* format : {"C7", "AA", "99"}) {
+      SimLine line("bluesea", {{"format", format}, {"parts", "2"}, {"running", running}}, {}, 0);
+      CHECK_TRUE_TEXT(line.until_streaming() < 1s, format);
+      STRCMP_EQUAL("1.0", line.health().about.c_str());
+      is_well(line, format);
+      LONGS_EQUAL(0, line.health().framing.garbage_bytes);
+      CHECK_TRUE(line.health().silent_frames >= 2);  // answers to what keeps it alive
+      line.stop();
+      const std::size_t said = line.truth.beams.size();
+      line.run_for(1s);
+      LONGS_EQUAL(said, line.truth.beams.size());
+    }
+  }
+}
+
+TEST(Bluesea, ByUdpASpeedIsSetOrRefused) {
+  SimLine line("bluesea", {{"format", "C7"}}, {{"rpm", "900"}}, 0);
+  line.run_for(3s);
+  DOUBLES_EQUAL(66'667, static_cast<double>(line.log.slices.back().step.count()), 70);
+}
+
 TEST(Bluesea, IsSilentAfterTheStop) {
   SimLine line("bluesea", {}, {}, 768'000);
   line.run_for(1s);

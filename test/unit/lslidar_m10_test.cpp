@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "test/support/allocation_counter.h"
+#include "test/support/sim_line.h"
 #include "test/unit/device_driver_bench.h"
 #include "test/unit/played_lidar.h"
 
@@ -392,6 +393,40 @@ TEST(LslidarM10, IsStartedHeardAndStopped) {
   CHECK_TRUE(
       asked(test::joined(test::joined(command("01 00"), command("01 00")), command("01 00"))));
   books_balance();
+}
+
+TEST(LslidarM10, ADatagramIsDeliveredAtOnceAndACutOneHidesNothing) {
+  const std::pair<const char*, Stream> all[] = {
+      {"N10", n10(100, 850)}, {"M10", m10(1500)}, {"M10P", m10p(1500)}};
+  for (const auto& [model, packet] : all) {
+    LslidarFraming framing(find_lslidar_kind(model));
+    StreamFramer<LslidarFraming> framer;
+    std::size_t frames = 0;
+    const auto count = [&](const Frame&) { ++frames; };
+    const hal::Time at{1000s};
+    for (std::size_t cut = 0; cut < packet.size(); ++cut)
+      framer.feed(framing, {hal::Bytes(packet).first(cut), at, {}, 0, true}, count);
+    LONGS_EQUAL(0, frames);
+    for (std::size_t i = 1; i <= 5; ++i) {
+      framer.feed(framing, {packet, at, {}, 0, true}, count);
+      LONGS_EQUAL(i, frames);
+    }
+  }
+}
+
+TEST(LslidarM10, ByUdpEveryModelIsStartedAndStopped) {
+  for (const char* const model : kModels) {
+    test::SimLine line("lslidar_m10", {{"model", model}}, {{"model", model}}, 0);
+    CHECK_TRUE_TEXT(line.until_streaming() < 1s, model);
+    line.run_for(1s);
+    CHECK_TRUE_TEXT(line.health().balances() && line.health().framing.garbage_bytes == 0, model);
+    for (std::size_t i = 0; i < line.log.slices.size(); ++i)
+      CHECK_TRUE_TEXT(line.log.arrivals[i] - line.log.slices[i].last() < 1us, model);
+    line.stop();
+    const std::size_t said = line.truth.beams.size();
+    line.run_for(1s);
+    LONGS_EQUAL_TEXT(said, line.truth.beams.size(), model);
+  }
 }
 
 TEST(LslidarM10, IsFoundAtAnotherRate) {
