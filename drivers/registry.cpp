@@ -11,6 +11,7 @@
 #include "drivers/hokuyo_scip/hokuyo_scip.h"
 #include "drivers/lakibeam/lakibeam.h"
 #include "drivers/ldrobot/ldrobot.h"
+#include "drivers/leuze_rsl/leuze_rsl.h"
 #include "drivers/lslidar_m10/lslidar_m10.h"
 #include "drivers/lslidar_n301/lslidar_n301.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
@@ -126,6 +127,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Ldrobot>,
           .likeness = likeness<Ldrobot>,
           .finding = Ldrobot::finding()},
+      Row{.name = "leuze_rsl",
+          .kind = Kind::lidar,
+          .models = "Leuze RSL 400, RSL 200",
+          .default_baud = 0,
+          .stamp_of = StampOf::last_beam,
+          .speaks = false,
+          .options = LeuzeRsl::options(),
+          .figures = LeuzeRsl::figures,
+          .make = make_driver<LeuzeRsl>,
+          .make_decoder = make_decoder<LeuzeRsl>,
+          .likeness = likeness<LeuzeRsl>,
+          .finding = LeuzeRsl::finding()},
       Row{.name = "lslidar_m10",
           .kind = Kind::lidar,
           .models = "LSLIDAR N10, L10, N10P, M10, M10 GPS, M10P, M10 Plus",

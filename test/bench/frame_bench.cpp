@@ -12,6 +12,7 @@
 #include "test/sim/player.h"
 #include "test/support/block_datagrams.h"
 #include "test/support/compact_telegram.h"
+#include "test/support/leuze_datagrams.h"
 #include "test/support/mip_packet.h"
 #include "test/support/rplidar_frames.h"
 
@@ -205,6 +206,14 @@ void decode_lslidar_n301(benchmark::State& state) {
   decode_datagrams(state, "lslidar_n301", datagrams);
 }
 
+// Of an RSL 400, distance and amplitude: a status and eight blocks a scan.
+void decode_leuze_rsl(benchmark::State& state) {
+  std::vector<Stream> datagrams;
+  for (std::uint32_t scan = 1; scan <= 300; ++scan)
+    for (Stream& datagram : test::leuze::scan(0, scan)) datagrams.push_back(std::move(datagram));
+  decode_datagrams(state, "leuze_rsl", datagrams);
+}
+
 void decode_pepperl_fuchs(benchmark::State& state) {
   decode_datagrams(state, "pepperl_fuchs", pepperl_fuchs_packets());
 }
@@ -253,6 +262,7 @@ BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
 BENCHMARK(decode_sick_compact)->Name("decode/sick_compact");
 BENCHMARK(decode_lakibeam)->Name("decode/lakibeam");
 BENCHMARK(decode_lslidar_n301)->Name("decode/lslidar_n301");
+BENCHMARK(decode_leuze_rsl)->Name("decode/leuze_rsl");
 BENCHMARK(decode_sick_cola)->Name("decode/sick_cola");
 BENCHMARK(decode_coin_d4)->Name("decode/coin_d4");
 BENCHMARK(decode_ydlidar)->Name("decode/ydlidar");

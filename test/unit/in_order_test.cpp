@@ -1,0 +1,103 @@
+#include "drivers/in_order.h"
+
+#include <deque>
+#include <vector>
+
+#include "test/support/framing_properties.h"
+
+using drivers::InOrder;
+
+TEST_GROUP(InOrder) {
+  InOrder<std::uint64_t, 3> order;
+  std::vector<std::uint64_t> given;
+
+  std::uint64_t take(std::uint64_t number) {
+    if (order.is_behind(number) || order.is_waiting(number)) return 0;
+    order.place() = number;
+    return order.take(number, [&](std::uint64_t item) { given.push_back(item); });
+  }
+  std::uint64_t take_all(std::initializer_list<std::uint64_t> numbers) {
+    std::uint64_t lost = 0;
+    for (const std::uint64_t number : numbers) lost += take(number);
+    return lost;
+  }
+  void expect(const std::vector<std::uint64_t>& wanted) { CHECK_TRUE(given == wanted); }
+};
+
+TEST(InOrder, WhatComesInOrderWaitsForNothing) {
+  LONGS_EQUAL(0, take_all({7, 8, 9}));
+  expect({7, 8, 9});
+}
+
+TEST(InOrder, WhatIsOvertakenByThreeIsNotLost) {
+  LONGS_EQUAL(0, take_all({1, 3, 4, 5, 2, 6}));
+  expect({1, 2, 3, 4, 5, 6});
+}
+
+TEST(InOrder, WhatThreeWaitForIsLostWhenAFourthComes) {
+  LONGS_EQUAL(0, take_all({1, 3, 4, 6}));
+  expect({1});
+  LONGS_EQUAL(1, take(7));
+  expect({1, 3, 4});
+  CHECK_TRUE(order.is_behind(2));
+  LONGS_EQUAL(0, take(5));
+  expect({1, 3, 4, 5, 6, 7});
+}
+
+TEST(InOrder, WhatComesTwiceIsKnown) {
+  LONGS_EQUAL(0, take_all({1, 3}));
+  CHECK_TRUE(order.is_behind(1));
+  CHECK_TRUE(order.is_waiting(3));
+  CHECK_FALSE(order.is_behind(2) || order.is_waiting(2));
+}
+
+TEST(InOrder, AFarJumpIsANewBeginning) {
+  take_all({1, 3});
+  LONGS_EQUAL(1 + 997, take(1001));
+  LONGS_EQUAL(0, take(1002));
+  expect({1, 3, 1001, 1002});
+  LONGS_EQUAL(0, take(std::uint64_t{1} << 40));  // no loss is so large
+}
+
+TEST(InOrder, WhatWaitsIsGivenAtTheEnd) {
+  take_all({1, 3, 5});
+  LONGS_EQUAL(2, order.give_up_all([&](std::uint64_t item) { given.push_back(item); }));
+  expect({1, 3, 5});
+  LONGS_EQUAL(0, take(6));
+  expect({1, 3, 5, 6});
+}
+
+TEST(InOrder, NothingIsKnownOfBefore) {
+  take_all({5, 7});
+  order.forget();
+  LONGS_EQUAL(0, take_all({2, 3}));
+  expect({5, 2, 3});
+}
+
+// A tenth is lost, a tenth comes twice, a tenth is late by one to three others.
+TEST(InOrder, EachOfAMillionIsGivenOnceOrCounted) {
+  test::Random random(17);
+  std::uint64_t lost = 0, never = 0;
+  std::deque<std::pair<std::uint64_t, unsigned>> late;  // and by how many
+  for (std::uint64_t number = 0; number < 1'000'000; ++number) {
+    const unsigned fate = number == 0 ? 9 : random.below(10);
+    if (fate == 0) {
+      ++never;
+    } else if (fate == 1 && late.empty()) {
+      late.emplace_back(number, 1 + random.below(3));
+      continue;
+    } else {
+      lost += take(number);
+      if (fate == 2) lost += take(number);
+    }
+    if (late.empty() || --late.front().second != 0) continue;
+    lost += take(late.front().first);
+    late.pop_front();
+  }
+  for (const auto& [number, by] : late) lost += take(number);
+  lost += order.give_up_all([&](std::uint64_t item) { given.push_back(item); });
+  CHECK_TRUE(std::ranges::is_sorted(given));
+  CHECK_TRUE(std::ranges::adjacent_find(given) == given.end());
+  LONGS_EQUAL(1'000'000 - never, given.size());
+  CHECK_TRUE(never - lost <= 3);  // those behind the last
+}
