@@ -260,7 +260,8 @@ void Bluesea::decode_packet(const Frame& frame, Decoded& out) {
                       .shared = goes_on,
                       .arrival = frame.last_at - step * static_cast<std::int64_t>(taken_ - 1),
                       .bytes = b.size(),
-                      .to_first = step * static_cast<std::int64_t>(fan->offset)};
+                      .to_first = step * static_cast<std::int64_t>(fan->offset),
+                      .period = hal::Duration(fan->stamp ? 0 : nearest(turn_ns_))};
   const bool two = Framing::point_size(b) == 2;
   out.add(ScanSlice{.step = step,
                     .starts_turn = passes_turn(within(last, 360)),
@@ -331,7 +332,8 @@ double Bluesea::span_of_ce(double begin) {
   return narrow_ > 9 && begin == 342 ? 18 : narrow_;
 }
 
-// A new fan. Whole turns that got lost are seen by their time.
+// A new fan. Whole turns that got lost are seen by their time, or they were held up with it: their
+// speed is measured as if they were lost, their time is left to the clock.
 void Bluesea::turn_on(const Fan& fan, hal::Time arrival) {
   const double turned = at_ < 0 ? 0 : forward(at_, fan.begin);
   const double elapsed = hal::to_seconds(arrival - std::exchange(arrived_, arrival)) * 1e9;
@@ -339,7 +341,7 @@ void Bluesea::turn_on(const Fan& fan, hal::Time arrival) {
   const double turns =
       at_ < 0 ? 0 : std::max(0.0, std::floor((elapsed - counted) / turn_ns_ + 0.1));
   measure_turn(fan.stamp.value_or(hal::to_ns(arrival)), turned + 360 * turns);
-  raw_ns_ += counted + turns * turn_ns_;
+  raw_ns_ += counted;
   at_ = fan.begin;
   stamp_ns_ = fan.stamp.value_or(-1);
 }

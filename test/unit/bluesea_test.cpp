@@ -88,6 +88,19 @@ TEST_GROUP(Bluesea) {
   }
 };
 
+TEST(Bluesea, WhatAStallHeldBackIsNoLostTurn) {
+  for (const Layout& kind : kKinds) {
+    SimLine line("bluesea", as(kind), {}, 768000, {}, {"stall@3"});
+    line.run_for(6s);
+    std::size_t strange = 0;
+    for (std::size_t i = 1; i < line.log.slices.size(); ++i) {
+      const auto apart = line.log.slices[i].first - line.log.slices[i - 1].first;
+      strange += apart < 7ms || apart > 13ms;  // of nominally 10 ms
+    }
+    CHECK_EQUAL_TEXT(0, strange, name_of(kind).c_str());
+  }
+}
+
 TEST(Bluesea, DecodesTheWorkedCE) {
   feed(hex("ce fa 04 00 b6 0d 64 e8 03 65 f2 03 66 fc 03 67 06 04 2c 1f"));
   beam_is(0, 351, 1000, 100);
