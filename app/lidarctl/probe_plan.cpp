@@ -87,7 +87,8 @@ std::vector<Trial> network_trials(std::span<const drivers::Row> rows, bool is_tc
   };
   for (const bool asks : {true, false}) {
     for (const drivers::Row& row : rows) {
-      if (!row.speaks || row.finding.asks_first != asks) continue;
+      const bool answers = row.speaks || row.has_control;
+      if (!answers || row.finding.asks_first != asks) continue;
       for (const std::uint16_t its : is_tcp ? row.finding.tcp : row.finding.udp)
         add(row, its, false);
       if (is_tcp) add(row, row.finding.control, true);

@@ -230,7 +230,8 @@ void SickSafety::add_scan(const Telegram& telegram, const Frame& frame, Decoded&
   fill(beams_.data(), telegram.measurement.data() + 4, n,
        static_cast<float>(derived_.factor) * 1e-3f, has_flags_ ? 256.0f : 0.0f);
   const hal::Duration step = beam_time(derived_);
-  const hal::Duration length = step * (static_cast<std::int64_t>(n) - 1);
+  const Field field = field_of(derived_, n);
+  const hal::Duration before = step * field.before, length = step * field.length;
   const bool has_date = telegram.days != 0;
   const std::int64_t date = has_date ? (telegram.days + kDaysTo1972) * kDay : 0;
   out.add(ScanSlice{.step = step,
@@ -241,7 +242,7 @@ void SickSafety::add_scan(const Telegram& telegram, const Frame& frame, Decoded&
                  .raw_ns = date + std::int64_t{telegram.ms} * 1'000'000,
                  .arrival = frame.last_at,
                  .bytes = frame.bytes.size(),
-                 .to_first = stamps_last_ ? -length : hal::Duration{},
+                 .to_first = stamps_last_ ? before - length : before,
                  .held = stamps_last_ ? hal::Duration{} : length,
                  .period = std::chrono::milliseconds(derived_.scan_ms) * every_});
 }

@@ -11,7 +11,8 @@
 //   equal: all) | u16 blocks (bit 0 state, 1 derived values, 2 measurement) | u16 0.
 //
 // In doubt:
-// * Which instant is stamped (`stamp`: no source tells), and whether days and ms are UTC.
+// * Which instant is stamped (`stamp`: no source tells), and whether days and ms are UTC. Of a part
+//   of the field, too, the first or last beam of the whole is taken, and that it is sent behind it.
 // * Method B0: one source; the settings cannot be read back.
 // * Beams without `valid` and without `no echo`: no return, unless they are marked as contaminated.
 #pragma once

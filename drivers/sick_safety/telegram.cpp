@@ -1,5 +1,6 @@
 #include "drivers/sick_safety/telegram.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -59,6 +60,15 @@ hal::Duration beam_time(const Derived& derived) {
   // Beams of one scan do not take longer than the scan.
   const double most_ns = derived.scan_ms == 0 ? 1e6 : derived.scan_ms * 1e6;
   return hal::Duration(nearest(agree || told_ns > most_ns ? turning_ns : told_ns));
+}
+
+Field field_of(const Derived& derived, std::size_t sent) {
+  constexpr double kFirst = -47.5 * (1 << 22), kDegrees = 275.0 * (1 << 22);
+  const auto last = static_cast<std::int64_t>(sent) - 1;
+  if (derived.step <= 0) return {0, last};
+  const auto before =
+      std::max<std::int64_t>(std::llround((derived.first - kFirst) / derived.step), 0);
+  return {before, std::max<std::int64_t>(std::llround(kDegrees / derived.step), before + last)};
 }
 
 }  // namespace drivers::safety

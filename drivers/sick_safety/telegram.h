@@ -52,4 +52,11 @@ Derived derived_in(Bytes block);
 // its scan time means the same, as the time of one turn, that is more exact.
 hal::Duration beam_time(const Derived&);
 
+// Every model looks at 275 degrees, of which it may be told to send a part. In beams: those before
+// the first that is sent, and all of the field but one.
+struct Field {
+  std::int64_t before = 0, length = 0;
+};
+Field field_of(const Derived&, std::size_t sent);
+
 }  // namespace drivers::safety

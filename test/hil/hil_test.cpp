@@ -31,7 +31,9 @@ struct Device {
   const char* driver;
   const char* variable;
   std::map<std::string, std::string> simulator, options;
-  bool over_tcp = false;  // the simulator; else on a pty
+  // How the simulator is reached. A real device with two ports is named by the one for commands, and
+  // told to send to a UDP port of ours.
+  enum class By : std::uint8_t { pty, tcp, tcp_and_udp } by = By::pty;
 };
 const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
 const Device kRplidar{"rplidar", "HIL_RPLIDAR", {{"model", "A1"}}, {}};
@@ -44,7 +46,8 @@ const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}
 const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
 const Device kBluesea{"bluesea", "HIL_BLUESEA", {}, {}};
 const Device kCoinD4{"coin_d4", "HIL_COIN_D4", {}, {}};
-const Device kSickCola{"sick_cola", "HIL_SICK_COLA", {{"model", "LMS111"}}, {{"frequency_hz", "50"}}, true};
+const Device kSickCola{"sick_cola", "HIL_SICK_COLA", {{"model", "LMS111"}}, {{"frequency_hz", "50"}}, Device::By::tcp};
+const Device kSickSafety{"sick_safety", "HIL_SICK_SAFETY", {}, {}, Device::By::tcp_and_udp};
 const Device kYdlidar{"ydlidar", "HIL_YDLIDAR", {{"model", "X4"}}, {}};
 
 constexpr hal::Duration kSteady = 1s;
@@ -102,7 +105,8 @@ class Simulator {
     sim::RunOptions options;
     options.driver = device.driver;
     options.set = device.simulator;
-    (device.over_tcp ? options.tcp : options.pty) = link;
+    (device.by == Device::By::pty ? options.pty : options.tcp) = link;
+    if (device.by == Device::By::tcp_and_udp) options.udp = "127.0.0.1:0";
     options.for_s = 60;
     ::_exit(sim::run(options));
   }
@@ -181,10 +185,13 @@ class Bench {
   explicit Bench(const Device& device) : device_(device), row_(*drivers::find(device.driver)) {
     const char* const real = std::getenv(device.variable);
     if (real == nullptr) simulator_.emplace(device, link_);
-    const std::string simulated = (device.over_tcp ? "tcp:" : "") + link_;
+    const std::string simulated = (device.by == Device::By::pty ? "" : "tcp:") + link_;
     Place place(device, real != nullptr ? real : simulated.c_str(), row_);
     drivers::DriverSetup setup;
     setup.ports[0] = hal::make_port(world_.loop, place.port);
+    if (device.by == Device::By::tcp_and_udp) {
+      setup.ports[1] = std::exchange(setup.ports[0], data_of(place.port.spec.host));
+    }
     setup.baud = place.port.spec.kind == hal::PortSpec::Kind::serial ? place.port.baud : 0;
     setup.sink = &watcher_;
     const drivers::Figures figures = row_.figures(place.options, setup.baud);
@@ -204,6 +211,10 @@ class Bench {
   }
 
  private:
+  std::unique_ptr<hal::Port> data_of(const std::string& host) {
+    return hal::make_port(world_.loop, {.spec = {.kind = hal::PortSpec::Kind::udp}, .from = host});
+  }
+
   template <class Claim>
   hal::Duration expect(const char* what, Claim&& claim, hal::Duration within) {
     const hal::Time begin = world_.clock.now();
@@ -278,7 +289,7 @@ class Bench {
   const Device& device_;
   const drivers::Row& row_;
   const test::TempDir directory_;
-  const std::string link_ = device_.over_tcp ? free_address() : directory_.file("device");
+  const std::string link_ = device_.by != Device::By::pty ? free_address() : directory_.file("device");
   std::optional<Simulator> simulator_;
   test::RealLoop world_;
   Watcher watcher_;
@@ -300,5 +311,6 @@ TEST(Hil, CamsenseX1StreamsFromPortToPackets) { Bench(kCamsenseX1).run(); }
 TEST(Hil, BlueseaStreamsFromPortToPackets) { Bench(kBluesea).run(); }
 TEST(Hil, CoinD4StreamsFromPortToPackets) { Bench(kCoinD4).run(); }
 TEST(Hil, SickColaStreamsFromPortToPackets) { Bench(kSickCola).run(); }
+TEST(Hil, SickSafetyStreamsFromPortToPackets) { Bench(kSickSafety).run(); }
 TEST(Hil, YdlidarStreamsFromPortToPackets) { Bench(kYdlidar).run(); }
 TEST(Hil, LslidarM10StreamsFromPortToPackets) { Bench(kLslidarM10).run(); }

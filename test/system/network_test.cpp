@@ -76,6 +76,24 @@ TEST(SystemNetwork, BlueseaOverUdp) {
       {"bluesea", "port: 'udp:0', from: '{udp}'", {"--set", "format=C7", "--set", "parts=2"}});
 }
 
+TEST(SystemNetwork, SafetyScannerOverUdpWithControl) {
+  bench.meets({"sick_safety",
+               "port: 'udp:127.0.0.1:{data}', control: 'tcp:{tcp}'",
+               {"--udp", "127.0.0.1:0"}});
+}
+
+TEST(SystemNetwork, SafetyScannerThatDamages) {
+  bench.survives_bad_datagrams({"sick_safety",
+                                "port: 'udp:127.0.0.1:{data}', control: 'tcp:{tcp}'",
+                                {"--udp", "127.0.0.1:0", "--set", "model=outdoorScan3"}});
+}
+
+TEST(SystemNetwork, SafetyScannerThatIsListenedTo) {
+  bench.meets({"sick_safety",
+               "port: 'udp:127.0.0.1:{data}', from: '127.0.0.1'",
+               {"--udp", "127.0.0.1:0", "--tcp", "127.0.0.1:0", "--to", "127.0.0.1:{data}"}});
+}
+
 TEST(SystemNetwork, TwoDevicesSendToOnePort) {
   const std::string data = std::to_string(test::free_udp_port());
   const std::string to = "127.0.0.1:" + data;

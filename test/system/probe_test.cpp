@@ -10,6 +10,7 @@
 #include "test/support/loop.h"
 #include "test/system/bench.h"
 #include "test/system/json.h"
+#include "test/system/net_bench.h"
 
 using test::contains;
 using test::Json;
@@ -181,9 +182,13 @@ TEST(SystemProbe, ADeviceAtAnAddressIsFoundAndTheDaemonStreamsWithWhatIsPrinted)
   const std::string udp = "127.0.0.1:" + std::to_string(test::free_udp_port());
   const auto hokuyo =
       bench.simulate("hokuyo", {"hokuyo_scip", "--tcp", tcp, "--set", "model=UTM-30LX"});
+  const std::string control = "127.0.0.1:" + std::to_string(test::free_tcp_port());
   const auto rplidar = bench.simulate("rplidar", {"rplidar", "--udp", udp, "--set", "model=S2E"});
-  for (const auto& [place, driver] :
-       {std::pair{"tcp:" + tcp, "hokuyo_scip"}, {"udp:" + udp, "rplidar"}}) {
+  const auto safety =
+      bench.simulate("safety", {"sick_safety", "--tcp", control, "--udp", "127.0.0.1:0"});
+  for (const auto& [place, driver] : {std::pair{"tcp:" + tcp, "hokuyo_scip"},
+                                      {"udp:" + udp, "rplidar"},
+                                      {"tcp:" + control, "sick_safety"}}) {
     Device d{nullptr, driver, nullptr, nullptr, nullptr};
     const Case c{driver, "", false, ""};
     d.what = &c;
