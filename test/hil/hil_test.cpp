@@ -34,6 +34,7 @@ struct Device {
   // How the simulator is reached. A real device with two ports is named by the one for commands, and
   // told to send to a UDP port of ours.
   enum class By : std::uint8_t { pty, tcp, tcp_and_udp } by = By::pty;
+  double rate_hz = 0;  // of the simulator; 0: its default
 };
 const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
 const Device kRplidar{"rplidar", "HIL_RPLIDAR", {{"model", "A1"}}, {}};
@@ -47,7 +48,7 @@ const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
 const Device kBluesea{"bluesea", "HIL_BLUESEA", {}, {}};
 const Device kCoinD4{"coin_d4", "HIL_COIN_D4", {}, {}};
 const Device kSickCola{"sick_cola", "HIL_SICK_COLA", {{"model", "LMS111"}}, {{"frequency_hz", "50"}}, Device::By::tcp};
-const Device kSickSafety{"sick_safety", "HIL_SICK_SAFETY", {}, {}, Device::By::tcp_and_udp};
+const Device kSickSafety{"sick_safety", "HIL_SICK_SAFETY", {}, {}, Device::By::tcp_and_udp, 50};
 const Device kYdlidar{"ydlidar", "HIL_YDLIDAR", {{"model", "X4"}}, {}};
 
 constexpr hal::Duration kSteady = 1s;
@@ -107,6 +108,7 @@ class Simulator {
     options.set = device.simulator;
     (device.by == Device::By::pty ? options.pty : options.tcp) = link;
     if (device.by == Device::By::tcp_and_udp) options.udp = "127.0.0.1:0";
+    options.rate_hz = device.rate_hz;
     options.for_s = 60;
     ::_exit(sim::run(options));
   }
