@@ -191,9 +191,11 @@ void survive(const Family& family) {
   const drivers::Health h = crossing.health();
   std::printf("\n%s: %" PRIu64 " datagrams, %" PRIu64 " lost, %" PRIu64 " twice, %" PRIu64
               " late; %" PRIu64 " of %" PRIu64 " units whole, %" PRIu64 " delivered; %" PRIu64
-              " kB resident, %" PRIu64 " before",
+              " kB resident, %" PRIu64 " before; %" PRIu64 " faults, %" PRIu64 " stale, %" PRIu64
+              " unwanted",
               family.driver, crossing.sent, crossing.dropped, crossing.doubled, crossing.held_back,
-              crossing.whole, crossing.units, crossing.watcher.slices, after, before);
+              crossing.whole, crossing.units, crossing.watcher.slices, after, before, h.faults,
+              h.stale, h.unwanted);
   LONGS_EQUAL(0, crossing.allocations);
   CHECK_TRUE(h.balances());
   CHECK_TRUE(crossing.streams);
@@ -210,7 +212,7 @@ TEST_GROUP(Datagrams){};
 
 TEST(Datagrams, OfSafetyScannersEveryWholeScanIsDeliveredOnce) {
   survive({"sick_safety",
-           {{"model", "outdoorScan3"}, {"preset", "on"}, {"fragment", "300"}},
+           {{"model", "outdoorScan3"}, {"preset", "on"}, {"fragment", "600"}},
            identification});
 }
 
