@@ -56,7 +56,8 @@ bool BlockSweep::read(const Frame& frame, const std::optional<Timing>& stamp) {
   raw_ns_.reset();
   if (timing.source != Timing::Source::arrival) raw_ns_ = timing.raw_ns;
   began_ = true;
-  first_ = blocks_[0].azimuth;
+  stamped_ = stamped();
+  span_ = span();
   last_ = last.azimuth;
   next_ = std::fmod(last.azimuth + last.step, kTurn);
   arrival_ = frame.last_at;
@@ -123,6 +124,17 @@ bool BlockSweep::comes_late(hal::Time arrival, std::optional<std::int64_t> elaps
   return ahead > kTurn / 2 && ahead < kTurn - kJitter;
 }
 
+// From its first block to the end of its last, unused ones behind it with it.
+double BlockSweep::span() const {
+  const Block& end = blocks_[size_ - 1];
+  return end.ahead + end.step * (trailing_ + 1);
+}
+
+// The angle that its stamp belongs to.
+double BlockSweep::stamped() const {
+  return std::fmod(blocks_[0].azimuth + (manner_.stamps_last ? span() : 0), kTurn);
+}
+
 // What was turned since the datagram before tells the speed, and what of it never came.
 void BlockSweep::follow(std::optional<std::int64_t> elapsed) {
   for (std::size_t i = 1; i < size_; ++i) {
@@ -130,7 +142,7 @@ void BlockSweep::follow(std::optional<std::int64_t> elapsed) {
     if (block.passes) learn_blind(block.ahead - previous.ahead - previous.step, block.unused);
   }
   if (!began_) return;
-  const double turned = forward(first_, blocks_[0].azimuth);
+  const double turned = forward(stamped_, stamped());
   const bool has_time = elapsed && *elapsed > 0;
   double turns = 0;  // that got lost as a whole
   if (has_time && is_measured_) {
@@ -153,6 +165,8 @@ void BlockSweep::follow(std::optional<std::int64_t> elapsed) {
   }
   double gap = forward(next_, blocks_[0].azimuth);
   if (gap > kTurn - kJitter) gap = 0;
+  const double between = turned + turns * kTurn - (manner_.stamps_last ? span() : span_);
+  turns = is_measured_ && has_time ? std::max(0.0, std::round((between - gap) / kTurn)) : 0;
   const bool passes = blocks_[0].passes;
   if (passes && turns == 0) learn_blind(gap, blocks_[0].unused);
   const double passed = turns + (passes ? 1 : 0);
@@ -175,8 +189,8 @@ void BlockSweep::make_runs(const Frame& frame, const std::optional<Timing>& stam
   const double per_unit = turn_ns_ / kTurn;
   const auto points = static_cast<double>(manner_.points);
   const auto ns = [](double v) { return hal::Duration(nearest(v)); };
-  const Block& end = blocks_[size_ - 1];
-  const double span = end.ahead + end.step * (points - 1) / points;  // to its last beam
+  // To its last beam, or to where that of an unused block would be.
+  const double to_last = span() - blocks_[size_ - 1].step / points;
 
   Timing timing{.arrival = frame.last_at, .bytes = frame.bytes.size()};
   const bool goes_on = raw_ns_ && frame.last_at - arrival_ < std::chrono::seconds(1);
@@ -184,13 +198,13 @@ void BlockSweep::make_runs(const Frame& frame, const std::optional<Timing>& stam
     timing.source = stamp->source;
     timing.raw_ns = stamp->raw_ns;
   } else if (goes_on) {
-    const double ahead = forward(first_, blocks_[0].azimuth) * per_unit;
+    const double ahead = forward(stamped_, stamped()) * per_unit;
     timing.source = Timing::Source::clock;
     timing.raw_ns = (*raw_ns_ + nearest(ahead)) % manner_.modulus.count();
   }
   // An arrival is that of the last beam.
   const bool counts_back = manner_.stamps_last || timing.source == Timing::Source::arrival;
-  timing.held = counts_back ? hal::Duration{} : ns(span * per_unit);
+  timing.held = counts_back ? hal::Duration{} : ns(to_last * per_unit);
 
   for (std::size_t i = 0; i < size_; ++i) {
     const Block& block = blocks_[i];
@@ -200,7 +214,7 @@ void BlockSweep::make_runs(const Frame& frame, const std::optional<Timing>& stam
       run.count = 0;
       run.slice = ScanSlice{.has_intensity = true};
       run.timing = timing;
-      run.timing.to_first = ns((block.ahead - (counts_back ? span : 0)) * per_unit);
+      run.timing.to_first = ns((block.ahead - (counts_back ? to_last : 0)) * per_unit);
       timing.shared = true;
     }
     Run& run = runs_[runs_size_ - 1];

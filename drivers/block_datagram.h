@@ -107,6 +107,8 @@ class BlockSweep {
   bool read_blocks(Bytes);
   bool comes_late(hal::Time arrival, std::optional<std::int64_t> since) const;
   void follow(std::optional<std::int64_t> since);
+  double span() const;
+  double stamped() const;
   void learn_blind(double gap, unsigned unused);
   void make_runs(const Frame&, const std::optional<Timing>& stamp);
   std::optional<std::int64_t> since(const std::optional<Timing>& stamp) const;
@@ -119,7 +121,8 @@ class BlockSweep {
 
   // Of the datagram before.
   bool began_ = false;
-  double first_ = 0, last_ = 0, next_ = 0;  // where its first and last block began, and its end
+  double stamped_ = 0, span_ = 0;  // of its stamp, and its length
+  double last_ = 0, next_ = 0;     // where its last block began and ended
   std::optional<std::int64_t> raw_ns_{};
   hal::Time arrival_{};
   unsigned unused_ = 0, trailing_ = 0;  // blocks since its last used one; of the newest datagram

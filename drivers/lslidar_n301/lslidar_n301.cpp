@@ -22,8 +22,8 @@ constexpr std::array kOptions{
     OptionSpec{.key = "stamp",
                .type = OptionType::choice,
                .unit = "",
-               .fallback = "first",
-               .choices = "first|last",
+               .fallback = "last",
+               .choices = "last|first",
                .help = "point of a datagram that its time belongs to; no source tells"},
 };
 

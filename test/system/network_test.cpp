@@ -62,6 +62,14 @@ TEST(SystemNetwork, PicoScanThatIsListenedTo) {
                {"--udp", "127.0.0.1:0", "--tcp", "127.0.0.1:0", "--to", "127.0.0.1:{data}"}});
 }
 
+TEST(SystemNetwork, LakibeamOverUdp) {
+  bench.meets({"lakibeam", "port: 'udp:{data}'", {"--to", "127.0.0.1:{data}"}});
+}
+
+TEST(SystemNetwork, LslidarN301OverUdp) {
+  bench.meets({"lslidar_n301", "port: 'udp:{data}'", {"--to", "127.0.0.1:{data}"}});
+}
+
 TEST(SystemNetwork, LslidarM10OverUdp) {
   bench.meets({"lslidar_m10", "port: 'udp:0', from: '{udp}'", {"--set", "model=M10"}});
 }

@@ -6,10 +6,12 @@
 #include <numbers>
 
 #include "drivers/decoder.h"
+#include "test/sim/room.h"
 #include "test/support/allocation_counter.h"
 #include "test/support/block_datagrams.h"
 #include "test/support/framing_properties.h"
 #include "test/support/packet_log.h"
+#include "test/support/sim_line.h"
 
 using namespace drivers;
 using namespace std::chrono_literals;
@@ -29,7 +31,11 @@ TEST_GROUP(Lakibeam) {
   std::unique_ptr<DeviceDecoder<Lakibeam>> decoder;
   hal::Time now{1000s}, base{1000s};
 
-  void setup() override { open(); }
+  void setup() override { stamp("first"); }
+  void stamp(const char* beam) {
+    CHECK_TRUE(static_cast<bool>(options.set("stamp", beam)));
+    open();
+  }
   void open() {
     log = {};
     decoder = std::make_unique<DeviceDecoder<Lakibeam>>(options, 0, log);
@@ -227,8 +233,7 @@ TEST(Lakibeam, ADeviceThatNeverTellsTheTimeIsStampedByArrival) {
 }
 
 TEST(Lakibeam, TheStampMayBeOfTheLastBeam) {
-  CHECK_TRUE(static_cast<bool>(options.set("stamp", "last")));
-  open();
+  stamp("last");
   feed(lakibeam(even(9000, 400), 123'456));
   CHECK_TRUE(log.slices.at(0).last() <= now && log.slices[0].last() > now - 40us);
   CHECK_TRUE(log.slices[0].first < now - 6ms);
@@ -353,4 +358,40 @@ TEST(Lakibeam, TwoOfThemDoNotMeetAndNothingIsAllocated) {
   for (const Stream& d : first) quiet->feed({d, now += 6667us, {}, 0, true});
   LONGS_EQUAL(0, allocations.count());
   CHECK_TRUE(counter.packets >= 50);
+}
+
+TEST(Lakibeam, SeesTheRoomOfItsSimulatorInEveryMannerOfIt) {
+  const sim::Options manners[] = {{},
+                                  {{"blind", "unused"}},
+                                  {{"mode", "fine"}, {"returns", "2"}},
+                                  {{"stamps", "off"}},
+                                  {{"stamp", "first"}}};
+  for (const sim::Options& manner : manners) {
+    const char* const name = manner.empty() ? "default" : manner.begin()->second.c_str();
+    const char* const beam = manner.contains("stamp") ? "first" : "last";
+    test::SimLine line("lakibeam", manner, {{"stamp", beam}}, 0);
+    CHECK_TRUE_TEXT(line.until_streaming() < 200ms, name);
+    line.run_for(3s);
+    CHECK_TRUE_TEXT(line.health().balances(), name);
+    LONGS_EQUAL_TEXT(0, line.health().lost, name);
+    LONGS_EQUAL_TEXT(0, line.health().undecodable, name);
+    std::size_t turns = 0;
+    for (std::size_t i = 0; i < line.log.slices.size(); ++i) {
+      turns += line.log.slices[i].starts_turn;
+      if (i > 0) CHECK_TRUE_TEXT(line.log.slices[i].first > line.log.slices[i - 1].first, name);
+      CHECK_EQUAL_TEXT(manner.contains("returns"), !line.log.echoes[i].empty(), name);
+      for (const Beam& b : line.log.beams[i]) {
+        const double range = sim::Room::range(double{b.angle});
+        if (b.range > 0 && range > 0) DOUBLES_EQUAL_TEXT(range, b.range, 5e-3, name);
+      }
+    }
+    DOUBLES_EQUAL_TEXT(60, static_cast<double>(turns), 4, name);
+  }
+}
+
+TEST(Lakibeam, ComesBackAfterALossOfPower) {
+  test::SimLine line("lakibeam", {}, {}, 0, {}, {"off@2+2"});
+  line.run_for(4s);
+  CHECK_FALSE(line.health().state == State::streaming);
+  CHECK_TRUE(line.until_streaming() <= 1s);
 }

@@ -6,10 +6,12 @@
 #include <numbers>
 
 #include "drivers/decoder.h"
+#include "test/sim/room.h"
 #include "test/support/allocation_counter.h"
 #include "test/support/block_datagrams.h"
 #include "test/support/framing_properties.h"
 #include "test/support/packet_log.h"
+#include "test/support/sim_line.h"
 
 using namespace drivers;
 using namespace std::chrono_literals;
@@ -37,7 +39,7 @@ TEST_GROUP(LslidarN301) {
   std::unique_ptr<DeviceDecoder<LslidarN301>> decoder;
   hal::Time now{1000s};
 
-  void setup() override { open(); }
+  void setup() override { set("stamp", "first"); }
   void open() {
     log = {};
     decoder = std::make_unique<DeviceDecoder<LslidarN301>>(options, 0, log);
@@ -210,4 +212,32 @@ TEST(LslidarN301, NothingIsAllocated) {
   for (const Stream& d : datagrams) quiet->feed({d, now += 2ms, {}, 0, true});
   LONGS_EQUAL(0, allocations.count());
   LONGS_EQUAL(100, counter.packets);
+}
+
+TEST(LslidarN301, SeesTheRoomOfItsSimulator) {
+  for (const char* const protocol : {"1.7", "1.6"}) {
+    for (const char* const unix_s : {"0", "1700000000"}) {
+      test::SimLine line("lslidar_n301", {{"protocol", protocol}, {"unix_s", unix_s}},
+                         {{"protocol", protocol}}, 0);
+      CHECK_TRUE_TEXT(line.until_streaming() < 200ms, protocol);
+      line.run_for(3s);
+      CHECK_TRUE_TEXT(line.health().balances() && line.health().cause == Cause::none, protocol);
+      LONGS_EQUAL_TEXT(0, line.health().lost, protocol);
+      std::size_t turns = 0;
+      for (std::size_t i = 0; i < line.log.slices.size(); ++i) {
+        turns += line.log.slices[i].starts_turn;
+        for (const Beam& b : line.log.beams[i]) {
+          const double range = sim::Room::range(double{b.angle});
+          if (b.range > 0 && range > 0) DOUBLES_EQUAL_TEXT(range, b.range, 5e-3, protocol);
+        }
+      }
+      DOUBLES_EQUAL_TEXT(30, static_cast<double>(turns), 2, protocol);
+    }
+  }
+}
+
+TEST(LslidarN301, TheSimulatorOfTheOtherProtocolIsToldAsAFault) {
+  test::SimLine line("lslidar_n301", {{"protocol", "1.6"}}, {}, 0);
+  line.run_for(2s);
+  CHECK_TRUE(line.health().cause == Cause::device_fault);
 }
