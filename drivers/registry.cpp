@@ -21,6 +21,7 @@
 #include "drivers/sick_cola/sick_cola.h"
 #include "drivers/sick_compact/sick_compact.h"
 #include "drivers/sick_safety/sick_safety.h"
+#include "drivers/vanjee/vanjee.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
 
@@ -242,6 +243,19 @@ std::span<const Row> all() {
           .has_control = true,
           .sends_utc = true,
           .finding = SickSafety::finding()},
+      Row{.name = "vanjee",
+          .kind = Kind::lidar,
+          .models = "Vanjee WLR-716mini, WLR-718H, WLR-719",
+          .default_baud = 0,
+          .stamp_of = StampOf::last_beam,
+          .speaks = true,
+          .options = Vanjee::options(),
+          .figures = Vanjee::figures,
+          .make = make_driver<Vanjee>,
+          .make_decoder = make_decoder<Vanjee>,
+          .likeness = likeness<Vanjee>,
+          .sends_utc = true,
+          .finding = Vanjee::finding()},
       Row{.name = "xv11",
           .kind = Kind::lidar,
           .models = "Neato XV-11, Xiaomi LDS01RR, LDS02RR",

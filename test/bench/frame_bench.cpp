@@ -176,10 +176,15 @@ std::vector<Stream> pepperl_fuchs_packets() {
 
 // A datagram at a time; every echo is a point.
 void decode_datagrams(benchmark::State& state, const char* driver,
-                      const std::vector<Stream>& datagrams, hal::Duration period = 6667us) {
+                      const std::vector<Stream>& datagrams, hal::Duration period = 6667us,
+                      std::initializer_list<std::pair<const char*, const char*>> set = {}) {
   const drivers::Row& row = *drivers::find(driver);
+  drivers::Options options(row.options);
+  for (const auto& [key, value] : set) {
+    if (!options.set(key, value)) state.SkipWithError("no such option");
+  }
   CountingSink sink;
-  const auto decoder = row.make_decoder(drivers::Options(row.options), 0, sink);
+  const auto decoder = row.make_decoder(options, 0, sink);
   hal::Time now{1000s};
   std::size_t at = 0;
   for (auto _ : state) {
@@ -206,12 +211,25 @@ void decode_lslidar_n301(benchmark::State& state) {
   decode_datagrams(state, "lslidar_n301", datagrams);
 }
 
+// Of a 719: distance and strength in a word.
+void decode_vanjee(benchmark::State& state) {
+  hal::Time now = hal::from_ns(0);
+  const auto player = std::move(*sim::Player::make(
+      {.row = *sim::find_model("vanjee"), .set = {{"model", "719"}, {"running", "on"}}}, now));
+  std::vector<Stream> datagrams;
+  while (datagrams.size() < 3600) {
+    now = player->advance(now);
+    for (sim::Write write; player->take(now, write);) datagrams.push_back(write.bytes);
+  }
+  decode_datagrams(state, "vanjee", datagrams, 2778us, {{"model", "719"}});
+}
+
 // Of an RSL 400, distance and amplitude: a status and eight blocks a scan.
 void decode_leuze_rsl(benchmark::State& state) {
   std::vector<Stream> datagrams;
   for (std::uint32_t scan = 1; scan <= 300; ++scan)
     for (Stream& datagram : test::leuze::scan(0, scan)) datagrams.push_back(std::move(datagram));
-  decode_datagrams(state, "leuze_rsl", datagrams);
+  decode_datagrams(state, "leuze_rsl", datagrams, 4444us);
 }
 
 void decode_pepperl_fuchs(benchmark::State& state) {
@@ -275,6 +293,7 @@ BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
 BENCHMARK(decode_sick_compact)->Name("decode/sick_compact");
 BENCHMARK(decode_lakibeam)->Name("decode/lakibeam");
 BENCHMARK(decode_lslidar_n301)->Name("decode/lslidar_n301");
+BENCHMARK(decode_vanjee)->Name("decode/vanjee");
 BENCHMARK(decode_leuze_rsl)->Name("decode/leuze_rsl");
 BENCHMARK(decode_sick_safety)->Name("decode/sick_safety");
 BENCHMARK(decode_sick_cola)->Name("decode/sick_cola");
