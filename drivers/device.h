@@ -16,7 +16,7 @@ namespace drivers {
 //   static constexpr bool kControlHangsUp    it closes the control channel after each answer
 //   static constexpr bool kDataOpensLater    it offers a data connection in its dialogue: reopen_at()
 //   static double likeness(Bytes)            see recognise.h
-//   void finish(Decoded&)                    gives what waits for frames that will not come
+//   void finish(Decoded&)                    gives what waits for frames; at silence and at the end
 // A framing may differ from channel to channel: framing(channel) returns another object of the
 // type.
 template <class D>

@@ -88,6 +88,7 @@ class DeviceDriver final : public Driver {
   void raise(Event event, hal::Time now) {
     const State from = health_.state, to = next(from, event);
     if (to == from) return;
+    if (from == State::streaming) deliver_rest();
     health_.state = to;
     for (std::size_t k = 0; k < outputs_; ++k) {
       sink_.on_state(static_cast<SensorId>(first_sensor_ + k), to, now);
@@ -180,6 +181,7 @@ class DeviceDriver final : public Driver {
       return run(frame.last_at);  // data may follow in the same chunk
     }
     decoded_.clear();
+    newest_frame_ = frame.last_at;
     device_.decode(frame, decoded_);
     health_.lost += decoded_.lost();
     health_.lost_parts += decoded_.lost_parts();
@@ -191,6 +193,18 @@ class DeviceDriver final : public Driver {
       deliver(frame);
     }
     if (reply == Reply::Kind::measured) run(frame.last_at);
+  }
+
+  // What waits for frames that will not come; those it waited for, too, were silent ones.
+  void deliver_rest() {
+    if constexpr (requires { device_.finish(decoded_); }) {
+      decoded_.clear();
+      device_.finish(decoded_);
+      health_.lost += decoded_.lost();
+      health_.lost_parts += decoded_.lost_parts();
+      health_.extra_packets += decoded_.items().size();
+      hand_over(decoded_.items(), newest_frame_);
+    }
   }
 
   // A script may have ended the connection within a chunk: what follows there is unwanted, too.
@@ -212,6 +226,10 @@ class DeviceDriver final : public Driver {
       health_.stuck += items.size();
       return;
     }
+    hand_over(items, frame.last_at);
+  }
+
+  void hand_over(std::span<Decoded::Item> items, hal::Time arrival) {
     for (Decoded::Item& item : items) {
       if (item.output >= outputs_) {
         ++health_.unwanted;
@@ -219,13 +237,12 @@ class DeviceDriver final : public Driver {
       }
       const Stamper::Outcome outcome = stampers_.stamp(item);
       if (outcome == Stamper::Outcome::stale) continue;
-      note_arrival(item.output, frame.last_at);
+      note_arrival(item.output, arrival);
       if (outcome == Stamper::Outcome::withheld) continue;
       ++health_.packets;
       health_.imu_packets += item.output == kImuOutput;
-      examiner_.on_packet(item.packet, channels_.framing(), frame.last_at);
-      sink_.on_packet(static_cast<SensorId>(first_sensor_ + item.output), item.packet,
-                      frame.last_at);
+      examiner_.on_packet(item.packet, channels_.framing(), arrival);
+      sink_.on_packet(static_cast<SensorId>(first_sensor_ + item.output), item.packet, arrival);
     }
   }
 
@@ -332,6 +349,7 @@ class DeviceDriver final : public Driver {
   Health health_;
   Examiner<D::Framing::kMaxFrame> examiner_;
   hal::Time opened_{}, deadline_{}, last_tick_{};
+  hal::Time newest_frame_{};    // arrival of the newest that was decoded
   hal::Time last_data_{};       // arrival on the data channel
   std::uint64_t rejected_ = 0;  // datagrams, when the ports were opened
   hal::Duration retry_ = kFirstRetry;

@@ -48,9 +48,9 @@ struct Health {
   std::uint64_t pending = 0;        // bytes in the framers
   std::uint64_t packets = 0;        // delivered, of all outputs
   std::uint64_t imu_packets = 0;    // of these, of the output NAME/imu
-  std::uint64_t extra_packets = 0;  // of frames that gave several, all but the first
+  std::uint64_t extra_packets = 0;  // of frames that gave several, all but one; at silence, all
   std::uint64_t replies = 0;        // frames that answered a step of the dialogue
-  std::uint64_t silent_frames = 0;  // intact frames that carry no measurement
+  std::uint64_t silent_frames = 0;  // intact frames that gave no packet, or not yet
   std::uint64_t undecodable = 0;    // intact frames whose content makes no sense
   std::uint64_t stale = 0;          // packets whose stamp did not advance
   std::uint64_t withheld = 0;       // packets while the clock warmed up

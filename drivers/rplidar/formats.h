@@ -41,6 +41,7 @@ struct Format {
 };
 
 inline constexpr std::size_t kMostBytes = 781, kMostSamples = 96, kMostCapsuleBytes = 170;
+inline constexpr std::size_t kGathered = 8;  // nodes of one slice, at most
 
 const Format* find_format(unsigned answer);  // null when unknown
 

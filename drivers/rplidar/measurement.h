@@ -1,4 +1,5 @@
-// Makes slices of RPLIDAR measurements: a capsule needs its successor, and time is counted.
+// Makes slices of RPLIDAR measurements: a capsule needs its successor, nodes are gathered, and time
+// is counted.
 #pragma once
 
 #include "drivers/decoded.h"
@@ -11,19 +12,25 @@ class Measurement {
   // `sample_us`: between two samples; 0: as usual for the format.
   explicit Measurement(double sample_us) : sample_us_(sample_us) {}
 
-  // A measurement was started: what came before has nothing to do with what comes now.
+  // A measurement was started: what came before has nothing to do with what comes now. Nodes that
+  // wait still go out, on their own.
   void begin(double sample_us);
   // The next frame of the running measurement. A capsule is decoded when the one after it comes,
   // and is dropped when that is not its successor. `damaged`: a damaged frame came before.
+  // Nodes come out kGathered at a time, sooner where they do not follow each other; one that starts
+  // a turn at once and alone.
   void take(const Format&, const Frame&, bool damaged, Decoded&);
+  // Nodes that wait for others that will not come.
+  void finish(Decoded&);
+  void forget();  // the port was opened anew: what waits is of before
 
  private:
   bool follows(const Format&, const Frame&, double turned, bool damaged);
   std::int64_t frames_since(const Format&, const Frame&, double turned) const;
+  void take_node(const Format&, const Frame&, bool joins, Decoded&);
   void release(const Format&, Bytes next, double turned, Decoded&);
   void hold(const Frame&);
-  void slice(const Format&, bool starts_turn, std::int64_t samples, hal::Time arrival,
-             Decoded&) const;
+  Timing timing_of(const Format&, std::int64_t samples, hal::Time arrival) const;
   double sample_us(const Format& format) const {
     return sample_us_ > 0 ? sample_us_ : format.sample_us;
   }
@@ -41,6 +48,13 @@ class Measurement {
   std::size_t held_size_ = 0;
   std::int64_t held_samples_ = 0;
   hal::Time held_arrival_{};
+
+  // Nodes that wait. What goes out is read while the next is gathered.
+  std::array<std::array<Beam, kGathered>, 2> nodes_{};
+  std::size_t gathering_ = 0, gathered_ = 0;  // which of the two, and how many are there
+  bool closed_ = false;                       // none may join them any more
+  Timing nodes_timing_{};
+  hal::Duration nodes_step_{};
 
   std::array<Beam, kMostSamples> beams_{};
 };

@@ -69,6 +69,7 @@ constexpr unsigned kMostModes = 32;
 // is that of the A1: 127 us a sample.
 constexpr double kMostTurnsHz = 25, kMostNodesHz = 8000, kSlowestUs = 127;
 constexpr double kMostSamplesHz = 32'000, kDensestSamples = 96, kDensestBytes = 132;
+constexpr double kSlowestNodeUs = 508;
 constexpr double kLeastSamples = 32;  // of a capsule
 constexpr int kSlowLine = 256'000;    // up to here the A series and S1
 
@@ -121,12 +122,15 @@ Figures Rplidar::figures(const Options& options, int baud) {
   const double beams = asked > 0 ? asked : std::ceil(samples_hz / slowest_hz);
   const double sample_us = options.number("sample_us");
   const bool nodes = same_name(options.text("mode"), "Standard");
-  const double capsule_us = static_cast<double>(kMostSamples) * (sample_us > 0 ? sample_us : kSlowestUs);
+  const double nodes_us =
+      static_cast<double>(kGathered) * (sample_us > 0 ? sample_us : kSlowestNodeUs);
+  const double capsule_us =
+      static_cast<double>(kMostSamples) * (sample_us > 0 ? sample_us : kSlowestUs);
   return {.packets_hz = nodes ? kMostNodesHz : samples_hz / kLeastSamples,
           .turns_hz = kMostTurnsHz,
           .beams_per_turn = static_cast<std::size_t>(beams),
           .bytes_per_s = 0,
-          .delivery = nodes ? hal::Duration{} : hal::from_seconds(3e-6 * capsule_us)};
+          .delivery = hal::from_seconds(nodes ? 1e-6 * nodes_us : 3e-6 * capsule_us)};
 }
 
 Rplidar::Rplidar(const Options& options)
@@ -144,6 +148,7 @@ void Rplidar::restart() {
   mode_id_ = mode_count_ = mode_answer_ = 0;
   mode_names_.clear();
   mode_us_ = standard_us_ = express_us_ = 0;
+  measurement_.forget();
   measurement_.begin(fixed_sample_us_);
 }
 

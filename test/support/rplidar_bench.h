@@ -109,10 +109,13 @@ struct Lidar {
 struct Log final : drivers::PacketSink {
   void on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Time) override {
     ++packets;
-    step = std::get<drivers::ScanSlice>(packet).step;
+    const auto& slice = std::get<drivers::ScanSlice>(packet);
+    step = slice.step;
+    beams += slice.beams.size();
   }
   void on_state(drivers::SensorId, State, hal::Time) override {}
   int packets = 0;
+  std::size_t beams = 0;
   hal::Duration step{};
 };
 

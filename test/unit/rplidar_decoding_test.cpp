@@ -66,6 +66,15 @@ TEST_GROUP(RplidarDecoding) {
     for (int i = 0; i < n; ++i) out.push_back(device::express(300 + step * i, 1000));
     return out;
   }
+  std::vector<hal::Time> node_times() const {
+    std::vector<hal::Time> times;
+    for (const auto& slice : sink.all) {
+      for (int i = 0; i < static_cast<int>(slice.beams.size()); ++i) {
+        times.push_back(slice.head.first + i * slice.head.step);
+      }
+    }
+    return times;
+  }
   void check_start(std::size_t slice, double deg) {
     DOUBLES_EQUAL(0, std::remainder(clockwise_deg(sink.all[slice].beams[0]) - deg, 360), 0.01);
   }
@@ -195,19 +204,40 @@ TEST(RplidarDecoding, EachFormatSaysWhetherItHasIntensities) {
   LONGS_EQUAL(96, sink.all[3].beams.size());
 }
 
-TEST(RplidarDecoding, NodesAreSlicesOfOneBeamAndFlagTheirTurns) {
+TEST(RplidarDecoding, NodesAreGatheredAndOneThatStartsATurnComesAlone) {
   std::vector<Stream> frames;
   for (int i = 0; i < 600; ++i) {
     frames.push_back(device::node(std::fmod(1.2 * i, 360), 1000, 20, i % 300 == 299));
   }
+  const hal::Time begin = now;
   const auto stats = decode("0x81", frames, 508us);
-  LONGS_EQUAL(600, stats.packets);
-  for (std::size_t i = 0; i < 600; ++i) {
-    LONGS_EQUAL(1, sink.all[i].beams.size());
-    CHECK_EQUAL(i % 300 == 299, sink.all[i].head.starts_turn);
+  LONGS_EQUAL(2 * (299 / 8 + 1 + 1), stats.packets);
+  int node = 0;
+  for (const auto& slice : sink.all) {
+    const bool starts = node % 300 == 299;
+    const int last_of_turn = node / 300 * 300 + 296;
+    LONGS_EQUAL(starts ? 1 : node == last_of_turn ? 3 : 8, slice.beams.size());
+    CHECK_EQUAL(starts, slice.head.starts_turn);
+    CHECK_TRUE(slice.head.first == begin + node * 508us);
+    CHECK_TRUE(slice.head.step == 508us);
+    for (const auto& beam : slice.beams) {
+      DOUBLES_EQUAL(0, std::remainder(clockwise_deg(beam) - 1.2 * node++, 360), 0.02);
+    }
   }
+  LONGS_EQUAL(600, node);
   CHECK_TRUE(sink.all[0].head.has_intensity);
   DOUBLES_EQUAL(20, static_cast<double>(sink.all[0].beams[0].intensity), 0);
+}
+
+TEST(RplidarDecoding, NothingIsGatheredAcrossAGap) {
+  std::vector<Stream> frames;
+  for (int i = 0; i < 20; ++i) frames.push_back(device::node(1.2 * i, 1000, 20));
+  frames[11].insert(frames[11].begin(), std::byte{0x33});
+  for (int i = 60; i < 64; ++i) frames.push_back(device::node(1.2 * i, 1000, 20));
+  decode("0x81", frames, 508us);
+  std::vector<std::size_t> sizes;
+  for (const auto& slice : sink.all) sizes.push_back(slice.beams.size());
+  CHECK_TRUE((sizes == std::vector<std::size_t>{8, 3, 8, 1, 4}));
 }
 
 TEST(RplidarDecoding, AnHqFrameStartsATurnWhereASampleSaysSo) {
@@ -270,9 +300,10 @@ TEST(RplidarDecoding, TimeGoesOnOverLostNodes) {
     decoder.feed({node, begin + i * 508us});
   }
   decoder.finish();
-  LONGS_EQUAL(3960, sink.all.size());
+  const auto nodes = node_times();
+  LONGS_EQUAL(3960, nodes.size());
   for (std::size_t i = 2000; i < 3960; ++i) {
-    const auto error = sink.all[i].head.first - (begin + static_cast<int>(i + 40) * 508us);
+    const auto error = nodes[i] - (begin + static_cast<int>(i + 40) * 508us);
     DOUBLES_EQUAL(0, hal::to_seconds(error), 1e-3);
   }
 }
@@ -391,8 +422,9 @@ TEST(RplidarDecoding, TimeGoesOnOverDamagedNodes) {
     decoder.feed({node, begin + i * 508us});
   }
   decoder.finish();
-  LONGS_EQUAL(3000 - 57, sink.all.size());
-  const auto error = sink.all.back().head.first - (begin + 2999 * 508us);
+  const auto nodes = node_times();
+  LONGS_EQUAL(3000 - 57, nodes.size());
+  const auto error = nodes.back() - (begin + 2999 * 508us);
   DOUBLES_EQUAL(0, hal::to_seconds(error), 1e-3);
-  CHECK_TRUE(sink.all.back().head.first > sink.all[2000].head.first + 940 * 508us);
+  CHECK_TRUE(nodes.back() > nodes[2000] + 940 * 508us);
 }

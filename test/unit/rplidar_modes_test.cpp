@@ -26,6 +26,28 @@ TEST(RplidarModes, StandardModeIsStartedByScan) {
   CHECK_TRUE(log.step == 508us);
 }
 
+TEST(RplidarModes, NodesThatWaitComeOutWhenTheDeviceFallsSilentOrIsStopped) {
+  set("mode", "Standard");
+  start();
+  pass(300ms);
+  while (log.beams % 8 != 0 || log.beams == 0 || log.beams == sent) pass(5ms);
+  CHECK_TRUE(log.beams < sent);
+  lidar.streams = 0;
+  pass(250ms);
+  CHECK_TRUE(log.beams < sent);
+  pass(100ms);
+  CHECK_TRUE(state() == State::silent);
+  LONGS_EQUAL(sent, log.beams);
+  check_books();
+
+  pass(2000ms);
+  CHECK_TRUE(state() == State::streaming);
+  while (log.beams == sent) pass(5ms);
+  driver->stop(clock.now());
+  LONGS_EQUAL(sent, log.beams);
+  check_books();
+}
+
 TEST(RplidarModes, AnUnknownModeIsRefusedWithTheModesThatExist) {
   set("mode", "Turbo");
   start();
