@@ -97,6 +97,9 @@ class Channels {
     return own;
   }
 
+  const hal::Port* port(Channel c) const {  // null: there is none
+    return ports_[static_cast<std::size_t>(c)].get();
+  }
   StreamFramer<F>& framer(Channel c) { return inlets_[static_cast<std::size_t>(c)].framer; }
   FramerStats framing() const {
     FramerStats sum;

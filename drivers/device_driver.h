@@ -7,6 +7,8 @@
 #include "drivers/device.h"
 #include "drivers/driver.h"
 #include "drivers/examiner.h"
+#include "drivers/outlet.h"
+#include "drivers/unheard.h"
 
 namespace drivers {
 
@@ -15,12 +17,9 @@ class DeviceDriver final : public Driver {
  public:
   DeviceDriver(const Options& options, DriverSetup setup)
       : device_(options),
-        sink_(*setup.sink),
-        first_sensor_(setup.first_sensor),
-        outputs_(std::min(outputs_of<D>(), setup.outputs)),
+        outlet_(setup, outputs_of<D>(), device_.clock_model()),
         link_{.rate = {setup.baud, setup.baud}, .own = {}},
         host_(setup.host),
-        stampers_(device_.clock_model(), setup.baud, setup.stamps),
         channels_(*this, std::move(setup.ports)),
         examiner_(health_, most_turns_hz<D>(options, setup.baud)) {}
 
@@ -42,14 +41,16 @@ class DeviceDriver final : public Driver {
         return raise(Event::silence, now);
     }
     const bool waiting = health_.state != State::idle && health_.state != State::backoff;
-    if (waiting && now >= deadline_) on_silence(now);
+    if (!waiting || now < deadline_) return;
+    if (health_.state != State::stopping) diagnose(nullptr);
+    raise(Event::silence, now);
   }
 
   hal::Time due() const override { return channels_.are_open() ? talk_.due() : hal::Time::max(); }
 
   void stop(hal::Time now) override { raise(Event::stop, now); }
   void set_wall_clock(std::int64_t unix_minus_inner_ns) override {
-    stampers_.set_wall_clock(unix_minus_inner_ns);
+    outlet_.stampers().set_wall_clock(unix_minus_inner_ns);
   }
   bool stopped() const override { return health_.state == State::idle; }
   bool drained() const override { return channels_.are_drained(); }
@@ -59,12 +60,7 @@ class DeviceDriver final : public Driver {
     Health h = health_;
     h.framing = channels_.framing();
     h.pending = channels_.pending();
-    h.clock = stampers_.health(kMainOutput);
-    h.imu_clock = stampers_.health(kImuOutput);
-    for (unsigned output = 0; output < kMaxOutputs; ++output) {
-      h.stale += stampers_.health(output).stale;
-      h.withheld += stampers_.health(output).withheld;
-    }
+    outlet_.tell(h);
     h.step = talk_.step();
     h.baud = link_.rate.current;
     if constexpr (requires { device_.about(); }) h.about = device_.about();
@@ -90,9 +86,7 @@ class DeviceDriver final : public Driver {
     if (to == from) return;
     if (from == State::streaming) deliver_rest();
     health_.state = to;
-    for (std::size_t k = 0; k < outputs_; ++k) {
-      sink_.on_state(static_cast<SensorId>(first_sensor_ + k), to, now);
-    }
+    outlet_.tell(to, now);
     switch (to) {
       case State::starting:
         deadline_ = hal::Time::max();  // ports and steps have their own
@@ -122,11 +116,11 @@ class DeviceDriver final : public Driver {
 
   void open_ports(hal::Time now) {
     device_.restart();
-    stampers_.reopen();
+    outlet_.stampers().reopen();
     set_rate(link_.rate.configured);
     opened_ = now;
     examiner_.reopened(channels_.framing());
-    if (const auto& data = channels_.ports()[0]) rejected_ = data->stats().rejected_datagrams;
+    unheard_.reopened(data_port());
     talk_.end();
     channels_.open();
   }
@@ -160,7 +154,7 @@ class DeviceDriver final : public Driver {
 
   void on_chunk(Channel channel, const hal::Chunk& chunk) {
     health_.last_byte = chunk.last_at;
-    if (channel == Channel::data) last_data_ = chunk.last_at;
+    if (channel == Channel::data) unheard_.on_data(chunk.last_at);
     if (health_.state == State::starting) examiner_.on_bytes(chunk.bytes);
     channels_.framer(channel).feed(device_.framing(channel), chunk,
                                    [&](const Frame& frame) { on_frame(frame, channel); });
@@ -229,21 +223,10 @@ class DeviceDriver final : public Driver {
     hand_over(items, frame.last_at);
   }
 
-  void hand_over(std::span<Decoded::Item> items, hal::Time arrival) {
-    for (Decoded::Item& item : items) {
-      if (item.output >= outputs_) {
-        ++health_.unwanted;
-        continue;
-      }
-      const Stamper::Outcome outcome = stampers_.stamp(item);
-      if (outcome == Stamper::Outcome::stale) continue;
-      note_arrival(item.output, arrival);
-      if (outcome == Stamper::Outcome::withheld) continue;
-      ++health_.packets;
-      health_.imu_packets += item.output == kImuOutput;
-      examiner_.on_packet(item.packet, channels_.framing(), arrival);
-      sink_.on_packet(static_cast<SensorId>(first_sensor_ + item.output), item.packet, arrival);
-    }
+  void hand_over(std::span<Decoded::Item> items, hal::Time at) {
+    outlet_.hand_out(
+        items, at, health_, [&](unsigned output) { note_arrival(output, at); },
+        [&](const Packet& packet) { examiner_.on_packet(packet, channels_.framing(), at); });
   }
 
   // The device lives by its main output: inertial data alone are no scans.
@@ -296,14 +279,8 @@ class DeviceDriver final : public Driver {
 
   void set_rate(int baud) {
     link_.rate.current = baud;
-    const auto& data = channels_.ports()[0];
-    const bool has_line = data && data->has_line();
-    stampers_.set_baud(has_line ? baud : 0);
-  }
-
-  void on_silence(hal::Time now) {
-    if (health_.state != State::stopping) diagnose(nullptr);
-    raise(Event::silence, now);
+    const hal::Port* const data = data_port();
+    outlet_.stampers().set_baud(data && data->has_line() ? baud : 0);
   }
 
   void diagnose_start() {
@@ -312,46 +289,26 @@ class DeviceDriver final : public Driver {
   }
 
   void diagnose(const char* step) {
-    examiner_.diagnose(channels_.framing(), link_.rate.current, step);
-    explain_unheard(step);
+    const hal::Time since = std::max(opened_, health_.last_packet);
+    examiner_.diagnose(channels_.framing(), link_.rate.current, step,
+                       unheard_.why(data_port(), since, link_.own, step));
   }
 
-  // Nothing came to a UDP port, though it is there: because of who sends, or where to.
-  void explain_unheard(const char* step) {
-    const auto& data = channels_.ports()[static_cast<std::size_t>(Channel::data)];
-    if (last_data_ > std::max(opened_, health_.last_packet)) return;
-    if (!data || !data->name().starts_with("udp:")) return;
-    const hal::PortStats stats = data->stats();
-    const bool others = stats.rejected_datagrams > rejected_ && !stats.from.empty();
-    const bool answers = link_.own.has(Channel::control);
-    if (step ? !others || answers : !others && !answers) return;
-    const hal::Text<16> own = link_.own.has_ip() ? link_.own.host() : hal::Text<16>{};
-    const auto words = in_words(Unheard{.port = data->name(),
-                                        .rejected = others ? stats.last_rejected.view() : "",
-                                        .from = stats.from.view(),
-                                        .own = own.view(),
-                                        .answers = answers});
-    health_.cause = Cause::no_bytes;
-    health_.why.print("%s%s%s", step ? step : "", step ? "; " : "", words.c_str());
-  }
+  const hal::Port* data_port() const { return channels_.port(Channel::data); }
 
   D device_;
-  PacketSink& sink_;
-  const SensorId first_sensor_;
-  const std::size_t outputs_;
+  Outlet outlet_;
   Link link_;
   const hal::Address host_;
-  Stampers stampers_;
   Channels<typename D::Framing, DeviceDriver> channels_;
   Conversation<D> talk_;
   bool restarted_ = false;
   Decoded decoded_;
   Health health_;
   Examiner<D::Framing::kMaxFrame> examiner_;
+  UnheardWatch unheard_;
   hal::Time opened_{}, deadline_{}, last_tick_{};
-  hal::Time newest_frame_{};    // arrival of the newest that was decoded
-  hal::Time last_data_{};       // arrival on the data channel
-  std::uint64_t rejected_ = 0;  // datagrams, when the ports were opened
+  hal::Time newest_frame_{};  // arrival of the newest that was decoded
   hal::Duration retry_ = kFirstRetry;
 };
 

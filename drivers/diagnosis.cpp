@@ -110,22 +110,6 @@ hal::Text<192> in_words(const Evidence& e) {
   }
 }
 
-hal::Text<192> in_words(const Unheard& u) {
-  const auto text = [](std::string_view s) {
-    return hal::Text<64>::of("%.*s", static_cast<int>(s.size()), s.data());
-  };
-  if (!u.rejected.empty()) {
-    const auto sender = text(u.rejected.substr(0, u.rejected.find(':')));
-    return hal::Text<192>::of("datagrams come from %s, not from %s: set from", sender.c_str(),
-                              text(u.from).c_str());
-  }
-  return hal::Text<192>::of(
-      "%sno datagram arrives on %s%s%s: wrong interface, a firewall, or is it told another "
-      "address?",
-      u.answers ? "it answers on its control port, but " : "", text(u.port).c_str(),
-      u.own.empty() ? "" : " of ", text(u.own).c_str());
-}
-
 const char* name(Cause cause) {
   switch (cause) {
     case Cause::none:

@@ -18,16 +18,6 @@ Cause cause_of(const Evidence&);
 Cause cause_of(const hal::Error&);
 Cause cause_of(TurnWatch::Verdict);
 hal::Text<192> in_words(const Evidence&);
-// Of a network port that stays empty: who sends to it in the device's place, and whether the device
-// is there at all. Views of the call.
-struct Unheard {
-  std::string_view port;      // where the data should arrive, as configured
-  std::string_view rejected;  // the newest sender that was refused since it was opened; empty: none
-  std::string_view from;      // the accepted one
-  std::string_view own;       // our address as the device sees it; empty: not known
-  bool answers;               // on its control port
-};
-hal::Text<192> in_words(const Unheard&);
 // Of what a device shows that streams. `fault`: its own words; `hz`: its measured turns.
 hal::Text<192> in_words(Cause, const char* fault, double hz);
 const char* name(Cause);

@@ -55,8 +55,15 @@ class Examiner {
     if (cause != health_.cause) set(cause);
   }
 
-  // `step`: what the dialogue complains of; null: nothing.
-  void diagnose(const FramerStats& framing, int baud, const char* step) {
+  // `step`: what the dialogue complains of; null: nothing. `unheard`: why nothing comes, where that
+  // is known better than from the bytes (unheard.h).
+  void diagnose(const FramerStats& framing, int baud, const char* step,
+                const hal::Text<192>& unheard) {
+    if (!unheard.empty()) {
+      health_.cause = Cause::no_bytes;
+      health_.why = unheard;
+      return;
+    }
     if (!fault_.empty()) return set(Cause::device_fault);
     if (health_.stuck > stuck_since_) return set(Cause::stuck);
     const State state = health_.state;
