@@ -251,7 +251,9 @@ class DeviceDriver final : public Driver {
     const std::uint64_t faults = health_.faults;
     hal::Status written = hal::ok;
     const auto outcome = talk_.advance(device_, now, link_, [&](const Request& request) {
-      if (written || stopping) written = transmit(request);
+      if (!written && !stopping) return;
+      written = channels_.transmit(request, link_.rate);
+      set_rate(link_.rate.current);
     });
     if (health_.faults != faults) return;  // a port that was opened for a request failed at once
     if (!written && !stopping) return on_fault(written.error(), now);
@@ -269,12 +271,6 @@ class DeviceDriver final : public Driver {
           talk_.begin_routines(device_.routines(), now);
         }
     }
-  }
-
-  hal::Status transmit(const Request& request) {
-    const hal::Status sent = channels_.transmit(request, link_.rate);
-    set_rate(link_.rate.current);
-    return sent;
   }
 
   void set_rate(int baud) {
