@@ -63,7 +63,7 @@ class DeviceDriver final : public Driver {
     outlet_.tell(h);
     h.step = talk_.step();
     h.baud = link_.rate.current;
-    if constexpr (requires { device_.about(); }) h.about = device_.about();
+    if constexpr (requires { device_.about(); }) h.about = plain(device_.about());
     return h;
   }
 

@@ -1,6 +1,7 @@
 // What is said to a device and what it must answer: a table of steps, held one after the other.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -93,6 +94,16 @@ class Request {
   Link link_{};
 };
 
+// What a device says of itself may hold anything, and goes to terminals and into JSON: all but
+// printable ASCII becomes '?'.
+template <std::size_t N>
+hal::Text<N> plain(const hal::Text<N>& said) {
+  std::array<char, N> out{};
+  std::ranges::transform(said.view(), out.begin(),
+                         [](char c) { return c >= ' ' && c <= '~' ? c : '?'; });
+  return hal::Text<N>::of("%s", out.data());
+}
+
 // What a frame is to the step that waits for an answer.
 struct Reply {
   enum class Kind : std::uint8_t { not_mine, done, measured, again, refused };
@@ -103,7 +114,7 @@ struct Reply {
   static Reply done() { return {Kind::done}; }          // go on with the next step
   static Reply measured() { return {Kind::measured}; }  // as done, and decode() takes it, too
   static Reply again() { return {Kind::again}; }        // send this step's next request
-  static Reply refused(const hal::Text<96>& why) { return {Kind::refused, why}; }
+  static Reply refused(const hal::Text<96>& why) { return {Kind::refused, plain(why)}; }
 };
 
 enum class IfUnanswered : std::uint8_t { fail, go_on };

@@ -25,11 +25,12 @@ struct Speaker {
       case 'a':
         return Reply::again();
       case 'r':
-        return Reply::refused(hal::Text<96>::of("code %d", 7));
+        return Reply::refused(hal::Text<96>::of("code %d%s", 7, said.c_str()));
       default:
         return Reply::not_mine();
     }
   }
+  std::string said;
 };
 
 using Runner = ScriptRunner<Speaker>;
@@ -161,6 +162,15 @@ TEST(Dialogue, ARefusalEndsItInTheDevicesWords) {
   CHECK_TRUE(runner.refused());
   STRCMP_EQUAL("the device refused 'one': code 7", runner.why().c_str());
   sent_is("h.");
+}
+
+TEST(Dialogue, WhatADeviceSaysIsPlainText) {
+  const std::array script{S{"one", &Speaker::hello, &Speaker::take, 100ms}};
+  runner.begin(script);
+  advance();
+  speaker.said = ": \x1B[2J\xFF\n!";
+  offer('r');
+  STRCMP_EQUAL("the device refused 'one': code 7: ?[2J?" "?!", runner.why().c_str());
 }
 
 TEST(Dialogue, BeginsAnewWithoutAMemory) {

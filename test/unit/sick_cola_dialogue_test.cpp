@@ -218,9 +218,10 @@ TEST(SickColaDialogue, NobodyThereIsToldByTheStep) {
   is_deaf = true;
   start();
   run_for(1860ms);
-  why_is(Cause::no_bytes,
-         "no answer to 'ask its state, in CoLa A and B' (6 tries of 300 ms); no byte: power, cable, "
-         "address?");
+  why_is(
+      Cause::no_bytes,
+      "no answer to 'ask its state, in CoLa A and B' (6 tries of 300 ms); no byte: power, cable, "
+      "address?");
 }
 
 TEST(SickColaDialogue, TheSafetyVariantsPasswordIsTriedNext) {
@@ -230,6 +231,13 @@ TEST(SickColaDialogue, TheSafetyVariantsPasswordIsTriedNext) {
   CHECK_TRUE(asked_bytes.at(1) == test::cola::binary("sMN SetAccessMode ", hex("03 F4724744")));
   CHECK_TRUE(asked_bytes.at(2) == test::cola::binary("sMN SetAccessMode ", hex("03 6FD62C05")));
   is(State::backoff);
+}
+
+TEST(SickColaDialogue, AModelThatIsNoPlainTextDoesNotReachATerminal) {
+  answers["sRN DeviceIdent"] =
+      say("sRA DeviceIdent", Arguments{}.u16(6).word("TiM\x1B\xFF\n").u16(2).word("V3"));
+  streams();
+  STRCMP_CONTAINS("TiM??? V3", health().about.c_str());
 }
 
 TEST(SickColaDialogue, AWrongPasswordIsTold) {
