@@ -270,7 +270,7 @@ TEST(DeviceDriver, WhatComesInsteadOfMeasurementsIsNamed) {
   };
   instead(hex("01 02 03 04"));
   why_is(Cause::mismatch,
-         "40 bytes at 115200 baud but no frame: another device, protocol or baud rate?");
+         "40 bytes at 115200 baud but no frame any more: did it restart, is its supply weak?");
   instead(hex("AA 02 01 01 00"));
   why_is(Cause::bad_checksums,
          "10 frames damaged, 0 good at 115200 baud: baud rate, cable or supply voltage?");
