@@ -214,8 +214,10 @@ void decode_lslidar_n301(benchmark::State& state) {
 // Of a 719: distance and strength in a word.
 void decode_vanjee(benchmark::State& state) {
   hal::Time now = hal::from_ns(0);
-  const auto player = std::move(*sim::Player::make(
-      {.row = *sim::find_model("vanjee"), .set = {{"model", "719"}, {"running", "on"}}}, now));
+  const auto player = std::move(*sim::Player::make({.row = *sim::find_model("vanjee"),
+                                                    .set = {{"model", "719"}, {"running", "on"}},
+                                                    .faults = {}},
+                                                   now));
   std::vector<Stream> datagrams;
   while (datagrams.size() < 3600) {
     now = player->advance(now);
