@@ -191,7 +191,7 @@ void decode_datagrams(benchmark::State& state, const char* driver,
     decoder->feed({datagrams[at], now += period, {}, 0, true});
     at = (at + 1) % datagrams.size();
   }
-  if (sink.items == 0) state.SkipWithError("nothing was decoded");
+  if (sink.items == 0 && state.iterations() > 100) state.SkipWithError("nothing was decoded");
   bench::report_items(state, sink.items);
 }
 
