@@ -70,6 +70,14 @@ TEST(SystemNetwork, LslidarN301OverUdp) {
   bench.meets({"lslidar_n301", "port: 'udp:{data}'", {"--to", "127.0.0.1:{data}"}});
 }
 
+TEST(SystemNetwork, LeuzeOverUdp) {
+  bench.meets({"leuze_rsl", "port: 'udp:{data}'", {"--to", "127.0.0.1:{data}"}});
+}
+
+TEST(SystemNetwork, VanjeeOverUdp) { bench.meets({"vanjee", "port: 'udp:0', from: '{udp}'"}); }
+
+TEST(SystemNetwork, VanjeeOverTcp) { bench.meets({"vanjee", "port: 'tcp:{tcp}'"}); }
+
 TEST(SystemNetwork, LslidarM10OverUdp) {
   bench.meets({"lslidar_m10", "port: 'udp:0', from: '{udp}'", {"--set", "model=M10"}});
 }
