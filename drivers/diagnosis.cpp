@@ -22,7 +22,9 @@ Cause cause_of(const Evidence& e) {
   if (seen.frames == 0 && seen.garbage == 0 && e.was_streaming) {
     return Cause::no_bytes;  // it fell silent within a frame
   }
-  if (seen.frames == 0) return seen.rejected > 1 ? Cause::bad_checksums : Cause::mismatch;
+  // Bytes of another protocol look like damaged frames now and then.
+  const bool damaged = seen.rejected > 1 && e.alike.empty();
+  if (seen.frames == 0) return damaged ? Cause::bad_checksums : Cause::mismatch;
   if (seen.rejected > seen.frames) return Cause::bad_checksums;
   return e.step ? Cause::no_answer : Cause::no_packets;
 }
@@ -108,6 +110,13 @@ hal::Text<192> in_words(const Evidence& e) {
     default:
       return hal::Text<192>::of("%s", lead);
   }
+}
+
+hal::Text<192> in_words(const DamageWatch& damage) {
+  return hal::Text<192>::of(
+      "of a second's frames %llu were damaged, %llu good: cable, interference, supply voltage?",
+      static_cast<unsigned long long>(damage.rejected()),
+      static_cast<unsigned long long>(damage.frames()));
 }
 
 const char* name(Cause cause) {

@@ -11,7 +11,7 @@ struct Evidence {
   int baud;                // 0: not a serial line
   bool was_streaming;      // it had been streaming before this
   const char* step;        // what the dialogue complains of; null: nothing
-  std::string_view alike;  // mismatch: the driver whose bytes these are; empty: none known
+  std::string_view alike;  // no frame: the driver whose bytes these are; empty: none known
 };
 
 Cause cause_of(const Evidence&);
@@ -20,6 +20,7 @@ Cause cause_of(TurnWatch::Verdict);
 hal::Text<192> in_words(const Evidence&);
 // Of what a device shows that streams. `fault`: its own words; `hz`: its measured turns.
 hal::Text<192> in_words(Cause, const char* fault, double hz);
+hal::Text<192> in_words(const DamageWatch&);
 const char* name(Cause);
 
 }  // namespace drivers

@@ -18,6 +18,7 @@ class Examiner {
   void reopened(const FramerStats& framing) {
     repeats_.forget();
     turns_.forget();
+    damage_.forget();
     forget_bytes();
     fault_.clear();
     since_ = framing;
@@ -45,6 +46,7 @@ class Examiner {
       cause = cause_of(turns_.see(*slice));
       health_.turns_hz = turns_.hz();
     }
+    if (damage_.see(framing, now) && cause == Cause::none) cause = Cause::bad_checksums;
     if (!fault_.empty()) {
       if (now < faulty_until_) {
         cause = Cause::device_fault;
@@ -69,15 +71,16 @@ class Examiner {
     const State state = health_.state;
     const bool was_streaming = state == State::streaming || state == State::silent;
     Evidence evidence{since_, framing, baud, was_streaming, step, {}};
+    if (framing.frames == since_.frames) evidence.alike = alike();
     health_.cause = cause_of(evidence);
     if (health_.cause == Cause::no_packets && repeats_.repeats()) return set(Cause::stuck);
-    if (health_.cause == Cause::mismatch) evidence.alike = alike();
     health_.why = in_words(evidence);
   }
 
   void set(Cause cause) {
     health_.cause = cause;
-    health_.why = in_words(cause, fault_.c_str(), turns_.hz());
+    health_.why = cause == Cause::bad_checksums ? in_words(damage_)
+                                                : in_words(cause, fault_.c_str(), turns_.hz());
   }
 
  private:
@@ -98,6 +101,7 @@ class Examiner {
   Health& health_;
   RepeatWatch<kMaxFrame> repeats_;
   TurnWatch turns_;
+  DamageWatch damage_;
   ByteSample sample_;
   bool is_named_ = false;
   std::string_view alike_{};

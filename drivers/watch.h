@@ -95,6 +95,40 @@ class TurnWatch {
   hal::Time turned_at_{}, newest_{}, fast_since_{};
 };
 
+// Of a device that streams: how many of its frames are damaged, over a second at a time. To be told
+// at each packet.
+class DamageWatch {
+ public:
+  void forget() { began_ = damaged_ = false; }
+
+  // Whether of the newest whole second more than one frame in twenty was damaged.
+  bool see(const FramerStats& framing, hal::Time now) {
+    if (!std::exchange(began_, true)) begin(framing, now);
+    if (now - since_ < kWindow) return damaged_;
+    rejected_ = framing.rejected - at_.rejected;
+    frames_ = framing.frames - at_.frames;
+    damaged_ = rejected_ >= kFew && rejected_ * 20 > frames_;
+    begin(framing, now);
+    return damaged_;
+  }
+  std::uint64_t rejected() const { return rejected_; }
+  std::uint64_t frames() const { return frames_; }
+
+ private:
+  static constexpr hal::Duration kWindow = std::chrono::seconds(1);
+  static constexpr std::uint64_t kFew = 3;
+
+  void begin(const FramerStats& framing, hal::Time now) {
+    at_ = framing;
+    since_ = now;
+  }
+
+  bool began_ = false, damaged_ = false;
+  FramerStats at_{};
+  hal::Time since_{};
+  std::uint64_t rejected_ = 0, frames_ = 0;
+};
+
 // The first bytes that gave no packet, for the question whose they are.
 class ByteSample {
  public:

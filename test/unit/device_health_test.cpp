@@ -241,6 +241,46 @@ TEST(DeviceHealth, BytesOfAnotherDeviceAreNamed) {
          "4700 bytes at 115200 baud but no frame: they are those of driver 'ldrobot'");
 }
 
+TEST(DeviceHealth, BytesOfAnotherDeviceAreNamedThoughSomeLookLikeDamagedFrames) {
+  const auto ld19 =
+      hex("54 2C 68 08 AB 7E E0 00 E4 DC 00 E2 D9 00 E5 D5 00 E3 D3 00 E4 D0 00 E9 CD 00 E4 CA 00 "
+          "E2 C7 "
+          "00 E9 C5 00 E5 C2 00 E5 C0 00 E5 BE 82 3A 1A 50");
+  auto false_frame = tiny({'l', 1, 0});
+  false_frame.back() ^= std::byte{1};
+  for (int i = 0; i < 100; ++i) {
+    deliver(ld19);
+    if (i % 10 == 9) deliver(false_frame);
+    tick(10ms);
+  }
+  LONGS_EQUAL(0, health().framing.frames);
+  CHECK_TRUE(health().framing.rejected > 1);
+  STRCMP_EQUAL("mismatch", drivers::name(health().cause));
+  STRCMP_CONTAINS("those of driver 'ldrobot'", health().why.c_str());
+}
+
+TEST(DeviceHealth, ManyDamagedFramesAreToldWhileItStreams) {
+  const auto scan_with_damage = [this](int beams, int every) {
+    for (int i = 0; i < beams; ++i) {
+      const bool starts = ++angle % 10 == 0;
+      auto frame = tiny({'l', angle & 0xFF, starts});
+      deliver(frame);
+      frame.back() ^= std::byte{1};
+      if (i % every == every - 1) deliver(frame);
+      tick(10ms);
+    }
+  };
+  scan_with_damage(220, 25);
+  why_is(Cause::none, "");
+  scan_with_damage(220, 10);
+  is(State::streaming);
+  STRCMP_EQUAL("bad_checksums", drivers::name(health().cause));
+  STRCMP_CONTAINS("of a second's frames 8 were damaged, 100 good", health().why.c_str());
+  scan(220, 10);
+  why_is(Cause::none, "");
+  books_balance();
+}
+
 TEST(DeviceHealth, WhatItSendsAfterASilenceIsNotJudgedByOlderBytes) {
   const auto ld19 =
       hex("54 2C 68 08 AB 7E E0 00 E4 DC 00 E2 D9 00 E5 D5 00 E3 D3 00 E4 D0 00 E9 CD 00 E4 CA 00 "
