@@ -158,6 +158,7 @@ std::vector<Stream> pepperl_fuchs_packets() {
   const auto ask = [&](const std::string& command) {
     const std::string request = "GET /cmd/" + command + " HTTP/1.0\r\n\r\n";
     player->receive(sim::Channel::control, std::as_bytes(std::span(request)), now);
+    player->advance(now);
     std::string answer;
     for (sim::Write write; player->take(now, write);)
       for (const std::byte b : write.bytes) answer += static_cast<char>(b);
