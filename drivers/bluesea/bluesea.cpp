@@ -56,7 +56,8 @@ int asked_rpm(const Options& options) {
 
 // By UDP commands stand in frames, and not all that a line knows are known there.
 constexpr unsigned kText = 0x43, kSet = 0x53, kKeepAlive = 0x4B41;
-bool is_network(const Request& request) { return request.rate().configured == 0; }
+// A line whose rate is not known (a pty) is none.
+bool is_network(const Request& request) { return request.own().port(Channel::data) != 0; }
 
 void frame_of(Request& request, unsigned command, unsigned serial, std::string_view payload) {
   const std::size_t padded = (payload.size() + 3) / 4 * 4;

@@ -38,6 +38,7 @@ class SimLine {
     player_ = std::move(*sim::Player::make(inputs, clock.now()));
     auto owned = std::make_unique<SimPort>(clock, *player_, is_serial);
     port = owned.get();
+    if (!is_serial) port->own = {{127, 0, 0, 1}, 2115};
     port->is_line = is_serial;
     drivers::DriverSetup setup{.first_sensor = 0,
                                .outputs = drivers::kMaxOutputs,
