@@ -7,6 +7,7 @@ namespace drivers {
 Stamper::Outcome Stamper::stamp(Packet& packet, const Timing& timing) {
   const hal::Time sent = timing.arrival - latency_of(timing);
   if (timing.period > hal::Duration{}) mapper_.set_period(timing.period);
+  if (timing.anew) mapper_.reopened();
   hal::Time at{};
   bool tells = false;  // apart from its value: an optional would be written as two and read as one
   std::int64_t device_ns = 0;

@@ -22,6 +22,7 @@ struct Timing {
   };
   Source source = Source::arrival;
   std::int64_t raw_ns = 0;  // 0 to 2^62, or differences overflow
+  bool anew = false;        // counter: at another rate from here on; what came before is no guide
   bool shared = false;      // clock: another stream of the device may have told this instant before
   hal::Time arrival{};      // of the last byte of the frame that was stamped
   std::size_t bytes = 0;    // its size: line time is the constant part of its latency; 0: none

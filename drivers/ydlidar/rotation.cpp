@@ -1,6 +1,7 @@
 #include "drivers/ydlidar/rotation.h"
 
 #include <cmath>
+#include <utility>
 
 #include "drivers/rounding.h"
 
@@ -41,11 +42,14 @@ EvenSamples::Place EvenSamples::next(const Frame& frame, double first, double st
   next_ = within(first + span + (step_ > 0 ? step_ : step), 360);
 
   const bool starts_turn = passes_turn(zero, turned);
-  if (starts_turn) measure_period(frame.last_at);
+  // The packet of a turn's start may be short, and have waited for a long one before it on the
+  // line: the one after it begins anew.
+  const bool anew = std::exchange(is_new_, starts_turn && measure_period(frame.last_at));
   const auto per_beam = hal::Duration(nearest(period_ns_));
   return {.slice = {.step = per_beam, .starts_turn = starts_turn},
           .timing = {.source = Timing::Source::counter,
                      .raw_ns = nearest(raw_ns_),
+                     .anew = anew,
                      .arrival = frame.last_at,
                      .bytes = frame.bytes.size(),
                      .to_first = -per_beam * (static_cast<std::int64_t>(n) - 1)}};
@@ -66,18 +70,20 @@ bool EvenSamples::passes_turn(bool zero, double turned) {
 
 // Turns take as long as the samples in them, unless the rate is not what it was thought to be: then
 // that of the arrivals is used. A stalled host or a loss is no rate: it must come out twice.
-void EvenSamples::measure_period(hal::Time arrival) {
-  if (turns_ >= 0 && ++turns_ < kTurns) return;
+bool EvenSamples::measure_period(hal::Time arrival) {
+  if (turns_ >= 0 && ++turns_ < kTurns) return false;
+  bool again = false;
   if (turns_ == kTurns) {
     const double ratio = hal::to_seconds(arrival - mark_at_) * 1e9 / (raw_ns_ - mark_ns_);
     const bool strange = ratio > 0.2 && ratio < 5 && std::abs(ratio - 1) > kStrange;
-    const bool again = strange && std::abs(ratio - strange_) < kAlikeTwice;
+    again = strange && std::abs(ratio - strange_) < kAlikeTwice;
     if (again) period_ns_ *= ratio;
     strange_ = strange && !again ? ratio : 0;
   }
   turns_ = 0;
   mark_at_ = arrival;
   mark_ns_ = raw_ns_;
+  return again;
 }
 
 }  // namespace drivers

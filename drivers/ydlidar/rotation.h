@@ -26,7 +26,7 @@ class EvenSamples {
 
  private:
   bool passes_turn(bool zero, double turned_deg);
-  void measure_period(hal::Time arrival);
+  bool measure_period(hal::Time arrival);  // true: it is another one now
 
   double period_ns_ = 0;     // between two samples
   double raw_ns_ = 0;        // counted until the newest sample, lost ones included
@@ -37,6 +37,7 @@ class EvenSamples {
   int turns_ = -1;           // measured from the mark below on; -1: none yet
   hal::Time mark_at_{};      // arrival
   double mark_ns_ = 0;       // raw_ns_ then
+  bool is_new_ = false;      // the period, since the newest packet
   double strange_ = 0;       // by how much the time before was longer than counted; 0: as counted
 };
 
