@@ -31,6 +31,14 @@ constexpr T little(Bytes b, std::size_t at) {
 constexpr std::uint16_t u16(Bytes b, std::size_t at) { return little<std::uint16_t>(b, at); }
 constexpr std::uint32_t u32(Bytes b, std::size_t at) { return little<std::uint32_t>(b, at); }
 constexpr std::uint64_t u64(Bytes b, std::size_t at) { return little<std::uint64_t>(b, at); }
+constexpr std::int16_t i16(Bytes b, std::size_t at) {
+  return static_cast<std::int16_t>(u16(b, at));
+}
+constexpr std::int32_t i32(Bytes b, std::size_t at) {
+  return static_cast<std::int32_t>(u32(b, at));
+}
+constexpr float f32(Bytes b, std::size_t at) { return std::bit_cast<float>(u32(b, at)); }
+constexpr double f64(Bytes b, std::size_t at) { return std::bit_cast<double>(u64(b, at)); }
 
 // Big-endian.
 constexpr std::uint16_t u16be(Bytes b, std::size_t at) {

@@ -2,6 +2,7 @@
 #include "drivers/wire.h"
 
 #include "test/support/harness.h"
+#include "test/support/hex.h"
 
 #include <random>
 #include <vector>
@@ -27,6 +28,18 @@ void for_all_sizes(Check&& check) {
 }  // namespace
 
 TEST_GROUP(Wire){};
+
+TEST(Wire, SignedAndFloatingFieldsAreReadInBothOrders) {
+  const auto b = test::hex("FE FF FF FF 00 00 00 40 00 00 00 00 00 00 04 C0");
+  LONGS_EQUAL(-2, wire::i16(b, 0));
+  LONGS_EQUAL(-2, wire::i32(b, 0));
+  DOUBLES_EQUAL(2, wire::f32(b, 4), 0);
+  DOUBLES_EQUAL(-2.5, wire::f64(b, 8), 0);
+  const auto big = test::hex("FF FE 40 04 00 00 00 00 00 00 C0 20 00 00");
+  LONGS_EQUAL(-2, wire::i16be(big, 0));
+  DOUBLES_EQUAL(2.5, wire::f64be(big, 2), 0);
+  DOUBLES_EQUAL(-2.5, wire::f32be(big, 10), 0);
+}
 
 TEST(Wire, SumOfIsTheSumOfAllBytes) {
   for_all_sizes([](wire::Bytes b) {
