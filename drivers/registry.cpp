@@ -21,6 +21,7 @@
 #include "drivers/sick_cola/sick_cola.h"
 #include "drivers/sick_compact/sick_compact.h"
 #include "drivers/sick_safety/sick_safety.h"
+#include "drivers/um7/um7.h"
 #include "drivers/vanjee/vanjee.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
@@ -243,6 +244,18 @@ std::span<const Row> all() {
           .has_control = true,
           .sends_utc = true,
           .finding = SickSafety::finding()},
+      Row{.name = "um7",
+          .kind = Kind::imu,
+          .models = "Redshift Labs (CH Robotics) UM7",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Um7::options(),
+          .figures = Um7::figures,
+          .make = make_driver<Um7>,
+          .make_decoder = make_decoder<Um7>,
+          .likeness = likeness<Um7>,
+          .finding = Um7::finding()},
       Row{.name = "vanjee",
           .kind = Kind::lidar,
           .models = "Vanjee WLR-716mini, WLR-718H, WLR-719",

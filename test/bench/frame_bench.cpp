@@ -15,6 +15,7 @@
 #include "test/support/leuze_datagrams.h"
 #include "test/support/mip_packet.h"
 #include "test/support/rplidar_frames.h"
+#include "test/support/um7_packet.h"
 
 namespace {
 
@@ -88,6 +89,16 @@ Stream mip_stream() {
   return stream;
 }
 
+// All processed data and the attitude, of which one sample is made.
+Stream um7_stream() {
+  Stream stream;
+  for (int i = 0; i < 10'000; ++i) {
+    const Stream both = test::joined(test::um7::processed(0.01 * i), test::um7::attitude(0.01 * i));
+    stream.insert(stream.end(), both.begin(), both.end());
+  }
+  return stream;
+}
+
 // A UTM-30LX, found streaming.
 Stream hokuyo_stream() {
   return played("hokuyo_scip", {{"model", "UTM-30LX"}, {"found", "streaming"}});
@@ -137,6 +148,7 @@ void decode_rplidar_nodes(benchmark::State& state) {
   decode(state, "rplidar", rplidar_nodes_stream);
 }
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
+void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
 void decode_coin_d4(benchmark::State& state) { decode(state, "coin_d4", coin_d4_stream); }
@@ -294,6 +306,7 @@ BENCHMARK(decode_ldrobot)->Name("frame/ldrobot");
 BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_rplidar_nodes)->Name("decode/rplidar_nodes");
 BENCHMARK(decode_mip)->Name("frame/mip");
+BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
 BENCHMARK(decode_sick_compact)->Name("decode/sick_compact");

@@ -1,6 +1,6 @@
 // Which instant each driver stamps, held against the truth of its simulator: on a line without any
-// noise every beam and every sample must get its own time. A row of the registry without a case
-// here fails.
+// noise every beam and every sample must get its own time. A row of the registry that
+// has a simulator and no case here fails.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -239,6 +239,10 @@ return first;
 
 TEST(StampOf, EveryRowOfTheRegistryHasACase) {
   for (const drivers::Row& row : drivers::all()) {
+    if (sim::find_model(row.name) == nullptr) {
+      UT_PRINT(("no simulator of " + std::string(row.name)).c_str());
+      continue;
+    }
     const bool found =
         std::ranges::any_of(kCases, [&](const Case& c) { return row.name == c.driver; });
     CHECK_TRUE_TEXT(found, std::string(row.name).c_str());
