@@ -7,11 +7,14 @@
 #include "drivers/camsense_x1/camsense_x1.h"
 #include "drivers/coin_d4/coin_d4.h"
 #include "drivers/delta2/delta2.h"
+#include "drivers/epson/epson.h"
 #include "drivers/hlds_lds01/hlds_lds01.h"
 #include "drivers/hokuyo_scip/hokuyo_scip.h"
+#include "drivers/inertial_labs/inertial_labs.h"
 #include "drivers/lakibeam/lakibeam.h"
 #include "drivers/ldrobot/ldrobot.h"
 #include "drivers/leuze_rsl/leuze_rsl.h"
+#include "drivers/lpms/lpms.h"
 #include "drivers/lslidar_m10/lslidar_m10.h"
 #include "drivers/lslidar_n301/lslidar_n301.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
@@ -80,6 +83,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Delta2>,
           .likeness = likeness<Delta2>,
           .finding = Delta2::finding()},
+      Row{.name = "epson",
+          .kind = Kind::imu,
+          .models = "Epson M-G370, G330, G366, G365, G364, G354, G320",
+          .default_baud = 460800,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Epson::options(),
+          .figures = Epson::figures,
+          .make = make_driver<Epson>,
+          .make_decoder = make_decoder<Epson>,
+          .likeness = likeness<Epson>,
+          .finding = Epson::finding()},
       Row{.name = "hlds_lds01",
           .kind = Kind::lidar,
           .models = "Hitachi-LG HLS-LFCD2 (LDS-01)",
@@ -105,6 +120,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<HokuyoScip>,
           .likeness = likeness<HokuyoScip>,
           .finding = HokuyoScip::finding()},
+      Row{.name = "inertial_labs",
+          .kind = Kind::imu,
+          .models = "Inertial Labs IMU, AHRS, INS",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = InertialLabs::options(),
+          .figures = InertialLabs::figures,
+          .make = make_driver<InertialLabs>,
+          .make_decoder = make_decoder<InertialLabs>,
+          .likeness = likeness<InertialLabs>,
+          .finding = InertialLabs::finding()},
       Row{.name = "lakibeam",
           .kind = Kind::lidar,
           .models = "Richbeam Lakibeam1, Lakibeam1L, Lakibeam1S",
@@ -141,6 +168,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<LeuzeRsl>,
           .likeness = likeness<LeuzeRsl>,
           .finding = LeuzeRsl::finding()},
+      Row{.name = "lpms",
+          .kind = Kind::imu,
+          .models = "LP-Research LPMS-IG1, BE1, CURS3, CU2, U2, URS2, B2",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Lpms::options(),
+          .figures = Lpms::figures,
+          .make = make_driver<Lpms>,
+          .make_decoder = make_decoder<Lpms>,
+          .likeness = likeness<Lpms>,
+          .finding = Lpms::finding()},
       Row{.name = "lslidar_m10",
           .kind = Kind::lidar,
           .models = "LSLIDAR N10, L10, N10P, M10, M10 GPS, M10P, M10 Plus",

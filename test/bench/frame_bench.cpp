@@ -12,7 +12,10 @@
 #include "test/sim/player.h"
 #include "test/support/block_datagrams.h"
 #include "test/support/compact_telegram.h"
+#include "test/support/epson_bursts.h"
+#include "test/support/inertial_labs_frames.h"
 #include "test/support/leuze_datagrams.h"
+#include "test/support/lpms_frames.h"
 #include "test/support/mip_packet.h"
 #include "test/support/rplidar_frames.h"
 #include "test/support/um7_packet.h"
@@ -99,6 +102,26 @@ Stream um7_stream() {
   return stream;
 }
 
+// 20 000 frames, each with the stamp of its place.
+template <class Frame>
+Stream repeated(Frame&& frame) {
+  Stream stream;
+  for (unsigned i = 0; i < 20'000; ++i) {
+    const Stream one = frame(i);
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  return stream;
+}
+Stream epson_stream() {
+  return repeated([](unsigned i) { return test::epson::sample(i * 313 & 0xFFFF); });
+}
+Stream inertial_labs_stream() {
+  return repeated([](unsigned i) { return test::inertial_labs::sample(i * 10'000'000LL); });
+}
+Stream lpms_stream() {
+  return repeated([](unsigned i) { return test::lpms::ig1(i * 5); });
+}
+
 // A UTM-30LX, found streaming.
 Stream hokuyo_stream() {
   return played("hokuyo_scip", {{"model", "UTM-30LX"}, {"found", "streaming"}});
@@ -148,6 +171,11 @@ void decode_rplidar_nodes(benchmark::State& state) {
   decode(state, "rplidar", rplidar_nodes_stream);
 }
 void decode_mip(benchmark::State& state) { decode(state, "microstrain_mip", mip_stream); }
+void decode_epson(benchmark::State& state) { decode(state, "epson", epson_stream); }
+void decode_lpms(benchmark::State& state) { decode(state, "lpms", lpms_stream); }
+void decode_inertial_labs(benchmark::State& state) {
+  decode(state, "inertial_labs", inertial_labs_stream);
+}
 void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
@@ -306,6 +334,9 @@ BENCHMARK(decode_ldrobot)->Name("frame/ldrobot");
 BENCHMARK(decode_rplidar)->Name("frame/rplidar");
 BENCHMARK(decode_rplidar_nodes)->Name("decode/rplidar_nodes");
 BENCHMARK(decode_mip)->Name("frame/mip");
+BENCHMARK(decode_epson)->Name("decode/epson");
+BENCHMARK(decode_lpms)->Name("decode/lpms");
+BENCHMARK(decode_inertial_labs)->Name("decode/inertial_labs");
 BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
