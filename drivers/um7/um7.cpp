@@ -129,11 +129,7 @@ std::int64_t um7::FloatClock::stamp_of(float seconds) {
   const auto half = static_cast<std::int64_t>(step * 5e8);
   const bool goes_on = newest_ && told > *newest_ - 2 * half - period_;
   if (half <= kFine || !goes_on) return *(newest_ = told);
-  // Of several periods that passed, as many as bring it nearest to what was told.
-  const std::int64_t moved = told - *newest_ + period_ / 2;
-  const std::int64_t periods = moved < 2 * half + 2 * period_ ? 1 : moved / period_;
-  newest_ =
-      std::max(std::clamp(*newest_ + periods * period_, told - half, told + half), *newest_ + 1);
+  newest_ = std::max(std::clamp(*newest_ + period_, told - half, told + half), *newest_ + 1);
   return *newest_;
 }
 

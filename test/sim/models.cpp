@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "test/sim/bluesea.h"
+#include "test/sim/bno055.h"
 #include "test/sim/camsense_x1.h"
 #include "test/sim/coin_d4.h"
 #include "test/sim/delta2.h"
+#include "test/sim/hipnuc.h"
 #include "test/sim/hlds_lds01.h"
 #include "test/sim/hokuyo_scip.h"
 #include "test/sim/lakibeam.h"
@@ -30,10 +32,12 @@ std::span<const ModelRow> table() {
   static const ModelRow rows[] = {
       {"bluesea", "Bluesea (LanHai) lidars, on a serial line or by UDP", false, bluesea::options(),
        bluesea::make},
+      {"bno055", "Bosch BNO055 orientation sensor", false, bno055::options(), bno055::make},
       {"camsense_x1", "Camsense X1 lidar", false, camsense_x1::options(), camsense_x1::make},
       {"coin_d4", "COIN-D4 lidar", false, coin_d4::options(), coin_d4::make},
       {"delta2", "3irobotix Delta-2 lidars, Xiaomi LDS08RR", false, delta2::options(),
        delta2::make},
+      {"hipnuc", "HiPNUC inertial sensors", false, hipnuc::options(), hipnuc::make},
       {"hlds_lds01", "Hitachi-LG HLS-LFCD2 (LDS-01) lidar", false, hlds_lds01::options(),
        hlds_lds01::make},
       {"hokuyo_scip", "Hokuyo URG, UBG, UTM and UST lidars", false, hokuyo_scip::options(),
