@@ -8,6 +8,7 @@
 #include "drivers/coin_d4/coin_d4.h"
 #include "drivers/delta2/delta2.h"
 #include "drivers/epson/epson.h"
+#include "drivers/fdilink/fdilink.h"
 #include "drivers/hlds_lds01/hlds_lds01.h"
 #include "drivers/hokuyo_scip/hokuyo_scip.h"
 #include "drivers/inertial_labs/inertial_labs.h"
@@ -95,6 +96,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Epson>,
           .likeness = likeness<Epson>,
           .finding = Epson::finding()},
+      Row{.name = "fdilink",
+          .kind = Kind::imu,
+          .models = "FDIsystems and WHEELTEC N100, N100WP, DETA100",
+          .default_baud = 921600,
+          .stamp_of = StampOf::sync,
+          .speaks = false,
+          .options = Fdilink::options(),
+          .figures = Fdilink::figures,
+          .make = make_driver<Fdilink>,
+          .make_decoder = make_decoder<Fdilink>,
+          .likeness = likeness<Fdilink>,
+          .finding = Fdilink::finding()},
       Row{.name = "hlds_lds01",
           .kind = Kind::lidar,
           .models = "Hitachi-LG HLS-LFCD2 (LDS-01)",

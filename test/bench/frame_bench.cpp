@@ -14,6 +14,7 @@
 #include "test/support/compact_telegram.h"
 #include "test/support/epson_bursts.h"
 #include "test/support/inertial_labs_frames.h"
+#include "test/support/fdilink_frame.h"
 #include "test/support/leuze_datagrams.h"
 #include "test/support/lpms_frames.h"
 #include "test/support/mip_packet.h"
@@ -121,6 +122,17 @@ Stream inertial_labs_stream() {
 Stream lpms_stream() {
   return repeated([](unsigned i) { return test::lpms::ig1(i * 5); });
 }
+// Both frames of an instant, of which one sample is made.
+Stream fdilink_stream() {
+  Stream stream;
+  for (unsigned i = 0; i < 10'000; ++i) {
+    const double t = 0.005 * i;
+    const Stream both = test::joined(test::fdilink::inertial(2 * i, t),
+                                     test::fdilink::attitude(2 * i + 1, t));
+    stream.insert(stream.end(), both.begin(), both.end());
+  }
+  return stream;
+}
 
 // A UTM-30LX, found streaming.
 Stream hokuyo_stream() {
@@ -176,6 +188,7 @@ void decode_lpms(benchmark::State& state) { decode(state, "lpms", lpms_stream); 
 void decode_inertial_labs(benchmark::State& state) {
   decode(state, "inertial_labs", inertial_labs_stream);
 }
+void decode_fdilink(benchmark::State& state) { decode(state, "fdilink", fdilink_stream); }
 void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
@@ -337,6 +350,7 @@ BENCHMARK(decode_mip)->Name("frame/mip");
 BENCHMARK(decode_epson)->Name("decode/epson");
 BENCHMARK(decode_lpms)->Name("decode/lpms");
 BENCHMARK(decode_inertial_labs)->Name("decode/inertial_labs");
+BENCHMARK(decode_fdilink)->Name("decode/fdilink");
 BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
