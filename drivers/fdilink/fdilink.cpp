@@ -34,13 +34,20 @@ constexpr std::array kOptions{
                        "that pulls it down; auto: seen at rest, by the attitude or upright"},
 };
 
-std::uint8_t crc8(Bytes b) {
-  unsigned crc = 0;
-  for (const std::byte byte : b) {
-    crc ^= std::to_integer<unsigned>(byte);
+constexpr auto kCrc8 = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (unsigned v = 0; v < 256; ++v) {
+    unsigned crc = v;
     for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? crc >> 1 ^ 0x8C : crc >> 1;
+    table[v] = static_cast<std::uint8_t>(crc);
   }
-  return static_cast<std::uint8_t>(crc);
+  return table;
+}();
+
+std::uint8_t crc8(Bytes b) {
+  std::uint8_t crc = 0;
+  for (const std::byte byte : b) crc = kCrc8[crc ^ std::to_integer<unsigned>(byte)];
+  return crc;
 }
 
 inertial::Vector vector(Bytes b, std::size_t at, double unit) {
