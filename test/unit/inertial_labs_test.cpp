@@ -97,7 +97,7 @@ TEST(InertialLabs, TheImusTimeIsPreferred) {
 TEST(InertialLabs, TimeGoesOnOverTheEndOfTheWeek) {
   const std::int64_t week = 604'800'000'000'000;
   feed({sample(week - 5'000'000), sample(5'000'000)});
-  CHECK_TRUE(log.samples.at(1).at - log.samples.at(0).at == 10ms);
+  CHECK_TRUE(week + 5'000'000 == log.samples.at(1).device_ns.value_or(-1));
 }
 
 TEST(InertialLabs, TimeThatJumpsWithTheFirstSatellitesGoesOn) {
