@@ -22,6 +22,7 @@
 #include "test/sim/sick_compact.h"
 #include "test/sim/sick_safety.h"
 #include "test/sim/vanjee.h"
+#include "test/sim/xsens.h"
 #include "test/sim/xv11.h"
 #include "test/sim/ydlidar.h"
 
@@ -63,6 +64,7 @@ std::span<const ModelRow> table() {
       {"sick_safety", "SICK microScan3, nanoScan3 and outdoorScan3 safety scanners", true,
        sick_safety::options(), sick_safety::make},
       {"vanjee", "Vanjee WLR-716mini, 718H and 719 lidars", false, vanjee::options(), vanjee::make},
+      {"xsens", "Xsens MTi inertial sensors", false, xsens::options(), xsens::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
        xv11::make},
       {"ydlidar", "YDLIDAR X, S, G, F, R, TG, TX and Tmini lidars", false, ydlidar::options(),
