@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "test/sim/bluesea.h"
+#include "test/sim/bno08x_rvc.h"
 #include "test/sim/bno055.h"
 #include "test/sim/camsense_x1.h"
 #include "test/sim/coin_d4.h"
@@ -34,6 +35,8 @@ std::span<const ModelRow> table() {
       {"bluesea", "Bluesea (LanHai) lidars, on a serial line or by UDP", false, bluesea::options(),
        bluesea::make},
       {"bno055", "Bosch BNO055 orientation sensor", false, bno055::options(), bno055::make},
+      {"bno08x_rvc", "CEVA BNO08x inertial sensors in UART-RVC mode", false, bno08x_rvc::options(),
+       bno08x_rvc::make},
       {"camsense_x1", "Camsense X1 lidar", false, camsense_x1::options(), camsense_x1::make},
       {"coin_d4", "COIN-D4 lidar", false, coin_d4::options(), coin_d4::make},
       {"delta2", "3irobotix Delta-2 lidars, Xiaomi LDS08RR", false, delta2::options(),
