@@ -19,6 +19,7 @@
 #include "test/sim/microstrain_mip.h"
 #include "test/sim/pepperl_fuchs.h"
 #include "test/sim/rplidar_model.h"
+#include "test/sim/sbg.h"
 #include "test/sim/sick_cola.h"
 #include "test/sim/sick_compact.h"
 #include "test/sim/sick_safety.h"
@@ -60,6 +61,8 @@ std::span<const ModelRow> table() {
       {"pepperl_fuchs", "Pepperl+Fuchs R2000 and R2300 lidars", true, pepperl_fuchs::options(),
        pepperl_fuchs::make},
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
+      {"sbg", "SBG Systems inertial sensors, on a serial line or by UDP", false, sbg::options(),
+       sbg::make},
       {"sick_cola", "SICK TiM, LMS, LRS and MRS scanners", false, sick_cola::options(),
        sick_cola::make},
       {"sick_compact", "SICK picoScan and multiScan lidars with their IMU", true,
