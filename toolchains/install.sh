@@ -2,9 +2,9 @@
 # Installs what building and testing needs, as far as it is missing, with apt-get (Debian 12).
 # Usage: install.sh build|test
 set -eu
-build='g++ cmake ninja-build pkg-config libserialport-dev libboost-dev libeigen3-dev libyaml-cpp-dev
+build='g++ gcc cmake ninja-build pkg-config libserialport-dev libboost-dev libeigen3-dev libyaml-cpp-dev
   libcli11-dev nlohmann-json3-dev'
-tests='libcpputest-dev libbenchmark-dev procps iproute2'
+tests='libcpputest-dev libbenchmark-dev procps iproute2 python3-minimal libpython3-stdlib'
 case "${1:-build}" in
   build) wanted=$build ;;
   test) wanted="$build $tests" ;;
