@@ -118,10 +118,11 @@ void Bluesea::restart() {
   unstopped_ = 0;
   narrow_ = 36;
   turn_ns_ = 60e9 / (rpm_ > 0 ? rpm_ : kUsualRpm);
-  is_measured_ = is_strange_ = false;
+  rate_.restart(false);
+  is_new_ = false;
   at_ = last_ = -1;
-  stamp_ns_ = mark_ns_ = -1;
-  raw_ns_ = turned_ = 0;
+  stamp_ns_ = -1;
+  raw_ns_ = slack_ns_ = 0;
   taken_ = 0;
 }
 
@@ -255,9 +256,10 @@ void Bluesea::decode_packet(const Frame& frame, Decoded& out) {
   const double per_point = fan->span / static_cast<double>(fan->points);
   const double last = fan->begin + per_point * static_cast<double>(fan->offset + n - 1);
   const hal::Duration step(nearest(per_point / 360 * turn_ns_));
-  const auto counter = fan->is_utc ? Timing::Source::utc : Timing::Source::clock;
-  const Timing timing{.source = fan->stamp ? counter : Timing::Source::counter,
-                      .raw_ns = fan->stamp.value_or(nearest(raw_ns_)),
+  const auto clock = fan->is_utc ? Timing::Source::utc : Timing::Source::clock;
+  const Timing timing{.source = fan->stamp ? clock : Timing::Source::counter,
+                      .raw_ns = fan->stamp.value_or(nearest(raw_ns_ + slack_ns_)),
+                      .anew = !fan->stamp && is_new_,
                       .shared = goes_on,
                       .arrival = frame.last_at - step * static_cast<std::int64_t>(taken_ - 1),
                       .bytes = b.size(),
@@ -333,33 +335,18 @@ double Bluesea::span_of_ce(double begin) {
   return narrow_ > 9 && begin == 342 ? 18 : narrow_;
 }
 
-// A new fan. Whole turns that got lost are seen by their time, or they were held up with it: their
-// speed is measured as if they were lost, their time is left to the clock.
+// A new fan. Whole turns that got lost without a stamp are left to the clock.
 void Bluesea::turn_on(const Fan& fan, hal::Time arrival) {
-  const double turned = at_ < 0 ? 0 : forward(at_, fan.begin);
-  const double elapsed = hal::to_seconds(arrival - std::exchange(arrived_, arrival)) * 1e9;
-  const double counted = turned / 360 * turn_ns_;
-  const double turns =
-      at_ < 0 ? 0 : std::max(0.0, std::floor((elapsed - counted) / turn_ns_ + 0.1));
-  measure_turn(fan.stamp.value_or(hal::to_ns(arrival)), turned + 360 * turns);
+  const double counted = at_ < 0 ? 0 : forward(at_, fan.begin) / 360 * turn_ns_;
   raw_ns_ += counted;
+  if (fan.stamp && rate_.is_known()) rate_.restart(false);  // its speed is asked for the step only
+  const bool was_known = rate_.is_known();
+  const double longer = rate_.see(raw_ns_, fan.stamp.value_or(hal::to_ns(arrival)));
+  turn_ns_ *= longer;
+  if (!rate_.is_known()) slack_ns_ += CountedRate::kSlack * counted;
+  is_new_ = rate_.is_known() && (!was_known || longer != 1);
   at_ = fan.begin;
   stamp_ns_ = fan.stamp.value_or(-1);
-}
-
-// Over one turn to begin with, then over five. What is very different must come
-// twice.
-void Bluesea::measure_turn(std::int64_t told_ns, double turned) {
-  turned_ += turned;
-  if (mark_ns_ >= 0 && told_ns > mark_ns_ && turned_ < (is_measured_ ? 1799.9 : 359.9)) return;
-  const double measured = static_cast<double>(told_ns - mark_ns_) / turned_ * 360;
-  if (mark_ns_ >= 0 && measured > 1e9 / 40 && measured < 1e9) {
-    const bool strange = is_measured_ && std::abs(measured / turn_ns_ - 1) > 0.2;
-    if (!strange || is_strange_) turn_ns_ = measured, is_measured_ = true;
-    is_strange_ = strange && !is_strange_;
-  }
-  mark_ns_ = told_ns;
-  turned_ = 0;
 }
 
 bool Bluesea::passes_turn(double last_deg) {

@@ -39,6 +39,7 @@
 #include <string_view>
 
 #include "drivers/bluesea/framing.h"
+#include "drivers/counted_rate.h"
 #include "drivers/device_driver.h"
 #include "drivers/registry.h"
 
@@ -103,7 +104,6 @@ class Bluesea {
   double span_of_ce(double begin);
   void fill_beams(Bytes packet, const Fan&);
   void turn_on(const Fan&, hal::Time arrival);
-  void measure_turn(std::int64_t told_ns, double turned_deg);
   bool passes_turn(double last_deg);
 
   const Unit unit_;
@@ -117,17 +117,16 @@ class Bluesea {
   Framing framing_;
 
   // Of the data stream. Angles in degrees, clockwise.
-  double narrow_ = 36;  // what a fan of CE spans
-  double turn_ns_ = 0;  // as measured, or to begin with as asked for
-  bool is_measured_ = false, is_strange_ = false;
+  double narrow_ = 36;          // what a fan of CE spans
+  double turn_ns_ = 0;          // as measured, or to begin with as asked for
+  double slack_ns_ = 0;         // counted too much while that was not known
+  CountedRate rate_;            // of the turns
+  bool is_new_ = false;         // turn_ns_, with the newest fan
   double at_ = -1;              // where the newest fan began; -1: none yet
   std::int64_t stamp_ns_ = -1;  // of the newest fan; -1: none
   std::size_t taken_ = 0;       // points of it that came
   double raw_ns_ = 0;           // of its first point, counted where it bears no stamp
-  hal::Time arrived_{};         // the newest fan
   double last_ = -1;            // where the newest packet ended; -1: none yet
-  double turned_ = 0;           // since the mark
-  std::int64_t mark_ns_ = -1;   // when that was; -1: none
   std::array<Beam, Framing::kMostPoints> beams_{};
 };
 

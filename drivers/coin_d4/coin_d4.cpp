@@ -73,7 +73,8 @@ Figures CoinD4::figures(const Options&, int baud) {
 }
 
 void CoinD4::restart() {
-  samples_.restart(1e9 / kUsualSamplesHz);
+  samples_.restart();
+  samples_.assume_period(1e9 / kUsualSamplesHz);
   about_.clear();
 }
 

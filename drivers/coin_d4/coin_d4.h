@@ -11,7 +11,7 @@
 //
 // In doubt, for want of a second source: the rate of the line (115200 is assumed, 230400 tried,
 // too); that the angles need no correction; the frequency, which is not used. The rate of the
-// samples is told by nobody: it is measured over the first turns, until then stamps are coarse.
+// samples is told by nobody: it is measured, and until then their arrival bounds the stamps.
 #pragma once
 
 #include <array>

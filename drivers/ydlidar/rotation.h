@@ -2,6 +2,7 @@
 // and those that got lost are told by the angles.
 #pragma once
 
+#include "drivers/counted_rate.h"
 #include "drivers/decoded.h"
 #include "drivers/framer.h"
 
@@ -9,9 +10,11 @@ namespace drivers {
 
 class EvenSamples {
  public:
-  // Everything is forgotten; samples are taken to come every `period_ns`.
-  void restart(double period_ns);
-  void set_period(double ns) { period_ns_ = ns; }
+  void restart() { *this = EvenSamples{}; }  // everything is forgotten
+  // Samples come every `ns`, as the device or its data sheet says.
+  void set_period(double ns) { take_period(ns, true); }
+  // They may: it is measured, see CountedRate.
+  void assume_period(double ns) { take_period(ns, false); }
   double period_ns() const { return period_ns_; }
 
   // Degrees, clockwise, between two of `n` samples; negative where the angles make no sense.
@@ -26,7 +29,7 @@ class EvenSamples {
 
  private:
   bool passes_turn(bool zero, double turned_deg);
-  bool measure_period(hal::Time arrival);  // true: it is another one now
+  void take_period(double ns, bool is_told);
 
   double period_ns_ = 0;     // between two samples
   double raw_ns_ = 0;        // counted until the newest sample, lost ones included
@@ -34,11 +37,9 @@ class EvenSamples {
   double step_ = 0;          // between two samples, as usual; 0: not known yet
   double since_turn_ = 0;    // from the newest turn boundary on
   bool knows_turn_ = false;  // such a boundary was seen
-  int turns_ = -1;           // measured from the mark below on; -1: none yet
-  hal::Time mark_at_{};      // arrival
-  double mark_ns_ = 0;       // raw_ns_ then
-  bool is_new_ = false;      // the period, since the newest packet
-  double strange_ = 0;       // by how much the time before was longer than counted; 0: as counted
+  double slack_ns_ = 0;      // counted too much while the rate was not known
+  CountedRate rate_;
+  bool is_new_ = false;  // the period: nothing was stamped by it yet
 };
 
 }  // namespace drivers

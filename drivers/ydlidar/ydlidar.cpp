@@ -72,7 +72,7 @@ void Ydlidar::restart() {
   unstopped_ = 0;
   hz_ = 0;
   serial_.clear();
-  samples_.restart(0);
+  samples_.restart();
   if (configured_) adopt(*configured_);
 }
 
@@ -81,7 +81,8 @@ void Ydlidar::adopt(const YdlidarModel& model) {
   mm_ = fixed_mm_ > 0 ? fixed_mm_ : model.mm;
   const bool old = model.mm == 1 && model.sample == 2 && firmware_ > 0 && firmware_ <= 0x0102;
   if (fixed_mm_ == 0 && old) mm_ = 0.5;
-  samples_.set_period(1e6 / model.most_khz());
+  const double period_ns = 1e6 / model.most_khz();
+  is_guessed_ ? samples_.assume_period(period_ns) : samples_.set_period(period_ns);
   describe();
 }
 

@@ -15,7 +15,7 @@
 // In doubt: whether health is asked by 91 (manual) or 92 (SDK): both are tried. Firmware of a TG is
 // taken as the SDK prints it, high byte first. A model of several rates is taken to count them from
 // the slowest, which no source says. Rates of S4 and Tmini Plus SH are told by none either: those
-// of their sisters are taken; a rate that is wrong by more than 4 % is found by the arrivals.
+// of their sisters are taken; a rate that is wrong by more than 2 % is found by the arrivals.
 #pragma once
 
 #include <array>

@@ -10,7 +10,6 @@ namespace sim::coin_d4 {
 namespace {
 
 constexpr std::size_t kMostBeams = 25, kHead = 10, kBeamBytes = 3;
-constexpr double kBeamsPerS = 3240.0;  // 0.556 degrees apart at 5 turns/s
 constexpr double kLeast = 1.0, kMost = 12.0;
 constexpr std::size_t kCommandBytes = 4;
 constexpr unsigned kStart = 0xF0, kHighExposure = 0xF1, kLowExposure = 0xF2, kStop = 0xF5;
@@ -23,6 +22,8 @@ constexpr std::array kOptions = {
     choice("model", "COIN-D4", "COIN-D4|COIN-D4A", "device played; both send the same"),
     choice("running", "off", "off|on", "found streaming at power-up; off waits for the start"),
     number("rpm", "300", kLeast * 60.0, kMost * 60.0, "turns per minute"),
+    // 0.556 degrees apart at 5 turns a second.
+    number("samples_hz", "3240", 2000.0, 4800.0, "samples per second, which no source tells"),
     choice("baud", "115200", "115200|230400", "line rate"),
 };
 
@@ -53,6 +54,7 @@ class Model final : public DeviceModel {
       : clock_(inputs.clock),
         turns_per_s_(turns),
         runs_at_power_up_(inputs.settings.on("running")),
+        beams_per_s_(inputs.settings.number("samples_hz")),
         baud_(static_cast<unsigned>(inputs.settings.number("baud"))) {}
 
   void power_up(hal::Time now, Output&) override {
@@ -84,8 +86,8 @@ class Model final : public DeviceModel {
   }
 
  private:
-  double beam_ns() const { return clock_.true_ns(1e9 / kBeamsPerS); }
-  double step() const { return 360.0 * turns_per_s_ / kBeamsPerS; }
+  double beam_ns() const { return clock_.true_ns(1e9 / beams_per_s_); }
+  double step() const { return 360.0 * turns_per_s_ / beams_per_s_; }
   // The packet that starts a turn holds one sample; no other packet reaches into the next turn.
   std::size_t beams() const {
     if (is_turn_start_) return 1;
@@ -170,6 +172,7 @@ class Model final : public DeviceModel {
   DeviceClock& clock_;
   double turns_per_s_;
   bool runs_at_power_up_;
+  double beams_per_s_;
   unsigned baud_;
   bool is_running_ = false;
   double angle_ = 0.0;         // clockwise, of the next packet's first sample

@@ -19,6 +19,12 @@
 
 namespace test {
 
+// What is not as usual of one: another device than the driver's own, or a line that delays.
+struct SimLineOf {
+  const char* simulator = nullptr;  // null: the driver's own
+  sim::Arrival arrival = sim::Arrival::direct;
+};
+
 class SimLine {
  public:
   static constexpr int kTcp = -1;
@@ -28,12 +34,14 @@ class SimLine {
   // it. The device gets power at once; the driver starts `later`.
   SimLine(const char* driver, const sim::Options& device, const Set& options, int baud,
           hal::Duration later = {}, const std::vector<const char*>& faults = {},
-          bool with_control = false)
+          bool with_control = false, const SimLineOf& of = {})
       : row_(*drivers::find(driver)) {
     drivers::Options chosen(row_.options);
     for (const auto& [key, value] : options) CHECK_TRUE(static_cast<bool>(chosen.set(key, value)));
     const bool is_serial = baud > 0;
-    sim::PlayerInputs inputs{*sim::find_model(driver), device, {}, 0.0, 1, is_serial, &truth, {}};
+    const char* const simulator = of.simulator != nullptr ? of.simulator : driver;
+    sim::PlayerInputs inputs{
+        *sim::find_model(simulator), device, {}, 0.0, 1, is_serial, &truth, of.arrival};
     for (const char* const text : faults) inputs.faults.push_back(*sim::parse_fault(text));
     player_ = std::move(*sim::Player::make(inputs, clock.now()));
     auto owned = std::make_unique<SimPort>(clock, *player_, is_serial);
