@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "test/sim/anpp.h"
 #include "test/sim/bluesea.h"
 #include "test/sim/bno08x_rvc.h"
 #include "test/sim/bno055.h"
@@ -33,6 +34,8 @@ namespace {
 
 std::span<const ModelRow> table() {
   static const ModelRow rows[] = {
+      {"anpp", "Advanced Navigation inertial sensors, on a serial line, by UDP or TCP", false,
+       anpp::options(), anpp::make},
       {"bluesea", "Bluesea (LanHai) lidars, on a serial line or by UDP", false, bluesea::options(),
        bluesea::make},
       {"bno055", "Bosch BNO055 orientation sensor", false, bno055::options(), bno055::make},
