@@ -4,6 +4,7 @@
 #include <array>
 
 #include "drivers/bluesea/bluesea.h"
+#include "drivers/bno08x_rvc/bno08x_rvc.h"
 #include "drivers/camsense_x1/camsense_x1.h"
 #include "drivers/coin_d4/coin_d4.h"
 #include "drivers/delta2/delta2.h"
@@ -47,6 +48,17 @@ std::span<const Row> all() {
           .likeness = likeness<Bluesea>,
           .sends_utc = true,
           .finding = Bluesea::finding()},
+      Row{.name = "bno08x_rvc",
+          .kind = Kind::imu,
+          .models = "CEVA (Hillcrest) BNO080, BNO085, BNO086 in UART-RVC mode",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = false,
+          .options = Bno08xRvc::options(),
+          .figures = Bno08xRvc::figures,
+          .make = make_driver<Bno08xRvc>,
+          .make_decoder = make_decoder<Bno08xRvc>,
+          .likeness = likeness<Bno08xRvc>},
       Row{.name = "camsense_x1",
           .kind = Kind::lidar,
           .models = "Camsense X1",

@@ -10,9 +10,9 @@
 // Little-endian: AA AA, u8 index, i16 yaw, pitch, roll in 0.01 degrees, i16 acceleration x, y, z in
 // mg, 3 bytes, u8 sum of all behind AA AA. 100 frames a second, whatever the host says.
 //
-// The frame of the data sheet (pitch -1.10, roll 20.85; -371, -20, 977 mg) is one of axes
-// right-forward-up: there x is -sin(roll) and y is sin(pitch), so it rolls about y and pitches
-// about x.
+// In the frame of the data sheet (pitch -1.10, roll 20.85; -371, -20, 977 mg) x is -sin(roll) and y
+// is sin(pitch): it pitches about x and rolls about y, as a body right-forward-up. Such angles are
+// those of a body forward-right-down, whose yaw grows clockwise.
 namespace sim::bno08x_rvc {
 namespace {
 
@@ -22,7 +22,9 @@ constexpr double kG = kStandardGravity;
 
 constexpr std::array kOptions = {
     kMotionOption,
-    choice("axes", "rfu", "rfu|flu", "body axes: right-forward-up, or forward-left-up"),
+    choice("axes", "printed", "printed|rfu",
+           "printed x is the body's forward, or its right: right-forward-up"),
+    choice("yaw", "clockwise", "clockwise|counter_clockwise", "the turn that makes yaw grow"),
     choice("reserved", "zero", "zero|intent",
            "the last three bytes: 0, or motion intent and request of newer firmware"),
     choice("junk", "off", "off|on", "AA bytes between the frames, as no frame has them"),
@@ -32,12 +34,12 @@ struct Angles {
   double yaw = 0.0, pitch = 0.0, roll = 0.0;  // rad
 };
 
-// Yaw about z, then pitch about y, then roll about x.
+// Yaw about z (counter-clockwise), then pitch about x, then roll about y.
 Angles angles_of(const Quaternion& q) {
   const auto [w, x, y, z] = q;
-  return {std::atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
-          std::asin(std::clamp(2.0 * (w * y - z * x), -1.0, 1.0)),
-          std::atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))};
+  return {std::atan2(2.0 * (w * z - x * y), 1.0 - 2.0 * (x * x + z * z)),
+          std::asin(std::clamp(2.0 * (y * z + w * x), -1.0, 1.0)),
+          std::atan2(2.0 * (w * y - x * z), 1.0 - 2.0 * (x * x + y * y))};
 }
 
 std::uint64_t hundredths(double angle) {
@@ -60,7 +62,8 @@ class Model final : public DeviceModel {
   explicit Model(const ModelInputs& in)
       : clock_(in.clock),
         motion_(motion_kind(in.settings)),
-        is_flu_(in.settings.word("axes") == "flu"),
+        is_rfu_(in.settings.word("axes") == "rfu"),
+        yaw_sign_(in.settings.word("yaw") == "clockwise" ? -1.0 : 1.0),
         has_intent_(in.settings.word("reserved") == "intent"),
         has_junk_(in.settings.on("junk")) {}
 
@@ -92,14 +95,14 @@ class Model final : public DeviceModel {
   void emit(Output& out) {
     const hal::Time at = pace_.at(0);
     const Motion m = motion_at(hal::to_seconds(at - origin_), motion_);
-    Angles a = angles_of(m.orientation);
-    if (!is_flu_) a = {a.yaw - kTurn / 4.0, -a.pitch, a.roll};
-    const Vector3 accel = is_flu_ ? m.accel : flu_to_rfu(m.accel);
+    const Angles a = angles_of(is_rfu_ ? to_enu_rfu(m.orientation) : m.orientation);
+    const Vector3 accel = is_rfu_ ? flu_to_rfu(m.accel) : m.accel;
 
     ByteVector frame;
     put_be(frame, 0xAAAA, 2);
     put8(frame, index_);
-    for (const double angle : {a.yaw, a.pitch, a.roll}) put_le(frame, hundredths(angle), 2);
+    for (const double angle : {yaw_sign_ * a.yaw, a.pitch, a.roll})
+      put_le(frame, hundredths(angle), 2);
     for (const double part : accel) put_le(frame, mg(part), 2);
     put8(frame, has_intent_ ? 1 : 0);
     put8(frame, has_intent_ ? 2 : 0);
@@ -115,7 +118,9 @@ class Model final : public DeviceModel {
 
   DeviceClock& clock_;
   const MotionKind motion_;
-  const bool is_flu_, has_intent_, has_junk_;
+  const bool is_rfu_;
+  const double yaw_sign_;
+  const bool has_intent_, has_junk_;
   hal::Time origin_{};
   std::uint8_t index_ = 0;
   Pace pace_;
