@@ -108,6 +108,11 @@ void put_samples(DiagnosticWriter& out, const collation::ImuStats& s) {
       {"imu.all_zero", s.all_zero},
       {"imu.implausible", s.implausible},
       {"imu.bad_orientation", s.bad_orientation},
+      {"imu.bad_reading", s.bad_reading},
+      {"imu.mag", s.mag},
+      {"imu.pressure", s.pressure},
+      {"imu.temperature", s.temperature},
+      {"imu.readings_only", s.readings_only},
   };
   put(out, counts);
 }
@@ -215,22 +220,41 @@ void put_merge(DiagnosticWriter& out, const collation::MergeStats& m) {
   put(out, counts);
 }
 
-// What is wrong with the samples since `before`, and what may be done; empty when none was dropped.
-hal::Text<192> fault_of(const collation::ImuStats& now, const collation::ImuStats& before) {
+// So many samples, and a reading that is asked for was in none: it is not sent.
+constexpr std::uint64_t kSamplesWithout = 500;
+
+hal::Text<192> fault_of_readings(const collation::ImuStats& s,
+                                 const collation::WantedReadings& wanted) {
+  if (s.out < kSamplesWithout) return {};
+  const char* const missing = wanted.mag && s.mag == 0                   ? "mag"
+                              : wanted.pressure && s.pressure == 0       ? "pressure"
+                              : wanted.temperature && s.temperature == 0 ? "temperature"
+                                                                         : nullptr;
+  if (missing == nullptr) return {};
+  return hal::Text<192>::of("none of %" PRIu64
+                            " samples has %s, which `readings` asks for: see the "
+                            "driver's options, or leave it out",
+                            s.out, missing);
+}
+
+// What is wrong with the samples since `before`, and what may be done; empty: nothing.
+hal::Text<192> fault_of(const collation::ImuStats& now, const collation::ImuStats& before,
+                        const collation::WantedReadings& wanted) {
   struct Reason {
     std::uint64_t dropped;
     const char* words;
   };
   const Reason reasons[] = {
       {now.incomplete - before.incomplete,
-       "without acceleration or angular rate: let the device send both"},
+       "without acceleration or angular rate: let the device send both, or what velocity and angle "
+       "change by in a known time"},
       {now.non_finite - before.non_finite, "not a number: the device reports no measurement"},
       {now.all_zero - before.all_zero,
        "of exactly 0 m/s^2 on all axes: the device does not measure, switch it off and on"},
       {now.implausible - before.implausible,
        "beyond 2000 m/s^2 or 200 rad/s: check the device's units and ranges"}};
   const Reason& worst = *std::ranges::max_element(reasons, {}, &Reason::dropped);
-  if (worst.dropped == 0) return {};
+  if (worst.dropped == 0) return fault_of_readings(now, wanted);
   return hal::Text<192>::of("%" PRIu64 " of %" PRIu64 " samples dropped, %s", worst.dropped,
                             now.in - before.in, worst.words);
 }
@@ -377,8 +401,8 @@ void Diagnostics::publish_state(const Pipeline& pipeline, const Output& output,
   for (std::size_t i = 0; i < pipeline.sensors(); ++i) {
     const auto id = static_cast<drivers::SensorId>(i);
     const Account account = pipeline.account(id);
-    const auto fault =
-        fault_of(account.samples, std::exchange(samples_before_[i], account.samples));
+    const auto fault = fault_of(account.samples, std::exchange(samples_before_[i], account.samples),
+                                stack_.sensors[i].readings);
     describe(writer, stack_.sensors[i], account, output.stats(id), watches[i], fault.view());
     put_derived(writer, pipeline.derived(), id);
   }

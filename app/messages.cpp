@@ -65,6 +65,23 @@ std::optional<T> read_with_covariance(CdrReader& r) {
   return part;
 }
 
+// One number and its variance.
+std::size_t encode_scalar(const Header& header, double value, std::span<std::byte> out) {
+  CdrWriter w(out);
+  write(w, header);
+  w.write(value);
+  w.write(0.0);
+  return w.size();
+}
+
+bool decode_scalar(hal::Bytes bytes, Header& header, double& value) {
+  CdrReader r(bytes);
+  header = read_header(r);
+  value = r.read<double>();
+  r.read<double>();
+  return r.ok();
+}
+
 bool has_fields(CdrReader& r, std::span<const Field> fields) {
   if (r.read<std::uint32_t>() != fields.size()) return false;
   std::uint32_t offset = 0;
@@ -184,6 +201,44 @@ std::optional<Imu> decode_imu(hal::Bytes bytes) {
   imu.linear_acceleration = read_with_covariance<Vector3>(r);
   if (!r.ok()) return {};
   return imu;
+}
+
+std::size_t encode(const MagneticField& mag, std::span<std::byte> out) {
+  CdrWriter w(out);
+  write(w, mag.header);
+  write(w, mag.field);
+  write(w, std::array<double, 9>{});
+  return w.size();
+}
+
+std::optional<MagneticField> decode_magnetic_field(hal::Bytes bytes) {
+  CdrReader r(bytes);
+  MagneticField mag;
+  mag.header = read_header(r);
+  mag.field = read_doubles<3>(r);
+  read_doubles<9>(r);
+  if (!r.ok()) return {};
+  return mag;
+}
+
+std::size_t encode(const FluidPressure& p, std::span<std::byte> out) {
+  return encode_scalar(p.header, p.pressure, out);
+}
+
+std::optional<FluidPressure> decode_fluid_pressure(hal::Bytes bytes) {
+  FluidPressure p;
+  if (!decode_scalar(bytes, p.header, p.pressure)) return {};
+  return p;
+}
+
+std::size_t encode(const Temperature& t, std::span<std::byte> out) {
+  return encode_scalar(t.header, t.temperature, out);
+}
+
+std::optional<Temperature> decode_temperature(hal::Bytes bytes) {
+  Temperature t;
+  if (!decode_scalar(bytes, t.header, t.temperature)) return {};
+  return t;
 }
 
 std::size_t encode(std::span<const Transform> transforms, std::span<std::byte> out) {

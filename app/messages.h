@@ -91,6 +91,21 @@ struct Imu {
   std::optional<Vector3> linear_acceleration{};  // m/s^2
 };
 
+// sensor_msgs/msg/MagneticField, FluidPressure and Temperature. Their variances are 0, which means
+// unknown.
+struct MagneticField {
+  Header header{};
+  Vector3 field{};  // T
+};
+struct FluidPressure {
+  Header header{};
+  double pressure = 0;  // Pa
+};
+struct Temperature {
+  Header header{};
+  double temperature = 0;  // deg C
+};
+
 // One of tf2_msgs/msg/TFMessage.
 struct Transform {
   Header header{};
@@ -103,12 +118,18 @@ std::size_t encode(const PointCloud&, std::span<std::byte> out);
 std::size_t encode(const MergedPointCloud&, std::span<std::byte> out);
 std::size_t encode(const LaserScan&, std::span<std::byte> out);
 std::size_t encode(const Imu&, std::span<std::byte> out);
+std::size_t encode(const MagneticField&, std::span<std::byte> out);
+std::size_t encode(const FluidPressure&, std::span<std::byte> out);
+std::size_t encode(const Temperature&, std::span<std::byte> out);
 std::size_t encode(std::span<const Transform>, std::span<std::byte> out);
 
 std::optional<PointCloud> decode_point_cloud(hal::Bytes);
 std::optional<MergedPointCloud> decode_merged_cloud(hal::Bytes);
 std::optional<LaserScan> decode_laser_scan(hal::Bytes);
 std::optional<Imu> decode_imu(hal::Bytes);
+std::optional<MagneticField> decode_magnetic_field(hal::Bytes);
+std::optional<FluidPressure> decode_fluid_pressure(hal::Bytes);
+std::optional<Temperature> decode_temperature(hal::Bytes);
 
 // What a message of this many elements takes at most, for memory budgets.
 std::size_t point_cloud_size(std::size_t points, std::size_t frame_length);

@@ -7,6 +7,11 @@
 #include "collation/pose.h"
 
 namespace app {
+namespace {
+
+Vector3 array(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
+
+}  // namespace
 
 Output::Output(const config::Stack& stack, const config::Plan& plan, MessageSink& sink,
                OutputTime& time)
@@ -83,14 +88,26 @@ void Output::declare_transforms() {
 }
 
 void Output::declare(Sensor& sensor) {
-  const bool lidar = config::kind_of(*sensor.config) == drivers::Kind::lidar;
-  const std::string& name = sensor.config->name;  // NAME/imu is a topic already
-  if (!lidar)
-    sensor.imu = channel(config::is_device(*sensor.config) ? name + "/imu" : name, kImuType);
-  if (lidar && sensor.config->outputs.points) {
-    sensor.points = channel(name + "/points", kPointCloud2Type);
+  if (config::kind_of(*sensor.config) == drivers::Kind::lidar) {
+    declare_lidar(sensor);
+  } else {
+    declare_imu(sensor);
   }
-  if (lidar && sensor.config->outputs.scan) sensor.scan = channel(name + "/scan", kLaserScanType);
+}
+
+void Output::declare_lidar(Sensor& sensor) {
+  const std::string& name = sensor.config->name;
+  if (sensor.config->outputs.points) sensor.points = channel(name + "/points", kPointCloud2Type);
+  if (sensor.config->outputs.scan) sensor.scan = channel(name + "/scan", kLaserScanType);
+}
+
+void Output::declare_imu(Sensor& sensor) {
+  const std::string device = sensor.config->name.substr(0, sensor.config->name.find('/'));
+  const collation::WantedReadings& wanted = sensor.config->readings;
+  sensor.imu = channel(device + "/imu", kImuType);
+  if (wanted.mag) sensor.mag = channel(device + "/mag", kMagneticFieldType);
+  if (wanted.pressure) sensor.pressure = channel(device + "/pressure", kFluidPressureType);
+  if (wanted.temperature) sensor.temperature = channel(device + "/temperature", kTemperatureType);
 }
 
 ChannelId Output::channel(const std::string& topic, const MessageType& type) {
@@ -165,7 +182,11 @@ void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu
   Sensor& sensor = sensors_[id];
   const std::int64_t log_time = time_.datum(sensor.order, imu.at);
   ++sensor.stats.messages;
-  const auto array = [](const Eigen::Vector3d& v) { return Vector3{v.x(), v.y(), v.z()}; };
+  if (!imu.readings_only) publish_motion(sensor, imu, log_time);
+  if (!imu.readings.empty()) publish_readings(sensor, imu, log_time);
+}
+
+void Output::publish_motion(Sensor& sensor, const collation::ImuData& imu, std::int64_t log_time) {
   Imu message{.header = {time_.of(imu.at), sensor.frame},
               .orientation = {},
               .angular_velocity = array(imu.angular_velocity),
@@ -175,6 +196,21 @@ void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu
     message.orientation = Quaternion{q.x(), q.y(), q.z(), q.w()};
   }
   publish(sensor.imu, log_time, encode(message, sink_.scratch()));
+}
+
+void Output::publish_readings(Sensor& sensor, const collation::ImuData& imu,
+                              std::int64_t log_time) {
+  const Header header{time_.of(imu.at), sensor.frame};
+  if (const auto& mag = imu.readings.mag) {
+    publish(sensor.mag, log_time, encode(MagneticField{header, array(*mag)}, sink_.scratch()));
+  }
+  if (const auto& pressure = imu.readings.pressure) {
+    publish(sensor.pressure, log_time, encode(FluidPressure{header, *pressure}, sink_.scratch()));
+  }
+  if (const auto& temperature = imu.readings.temperature) {
+    publish(sensor.temperature, log_time,
+            encode(Temperature{header, *temperature}, sink_.scratch()));
+  }
 }
 
 void Output::add_sensor_data(drivers::SensorId id, const collation::OpaqueMessage& message) {

@@ -15,7 +15,7 @@
 
 namespace app {
 
-// Messages that left, per sensor.
+// Data that left, per sensor, whatever the number of their topics.
 struct OutputStats {
   std::uint64_t messages = 0, points = 0;
 };
@@ -45,6 +45,7 @@ class Output final : public collation::MergedSink {
     std::string_view frame;  // of its points or samples
     std::size_t order = 0;   // see OutputTime
     ChannelId points = 0, scan = 0, imu = 0;
+    ChannelId mag = 0, pressure = 0, temperature = 0;
     OutputStats stats;
   };
 
@@ -64,12 +65,16 @@ class Output final : public collation::MergedSink {
 
   void set_orders(hal::Duration largest_max_wait);
   void declare(Sensor&);
+  void declare_lidar(Sensor&);
+  void declare_imu(Sensor&);
   void declare_merged();
   void declare_transforms();
   ChannelId channel(const std::string& topic, const MessageType&);
   void publish(ChannelId, std::int64_t log_time, std::size_t size);
   void publish_points(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);
   void publish_scan(Sensor&, const collation::TimedPointCloud&, std::int64_t log_time);
+  void publish_motion(Sensor&, const collation::ImuData&, std::int64_t log_time);
+  void publish_readings(Sensor&, const collation::ImuData&, std::int64_t log_time);
 
   const config::Stack& stack_;
   MessageSink& sink_;

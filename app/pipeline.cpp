@@ -75,7 +75,7 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collati
           config::cloud_options(sensor, plan.sensors[i]), *lane.pool);
     } else {
       lane.aligner = std::make_unique<collation::ImuAligner>(
-          collation::pose_of(sensor.pose.xyz, sensor.pose.rpy));
+          collation::pose_of(sensor.pose.xyz, sensor.pose.rpy), sensor.readings);
     }
     trajectories[sensor.trajectory].push_back({static_cast<drivers::SensorId>(i), sensor.name,
                                                queue_options(stack, sensor, plan.sensors[i])});
@@ -203,6 +203,7 @@ void Pipeline::on_state(drivers::SensorId id, drivers::State state, hal::Time no
   const drivers::State from = std::exchange(lane.state, state);
   lane.since = now;
   if (state == drivers::State::starting && lane.builder) lane.builder->reset();
+  if (state == drivers::State::starting && lane.aligner) lane.aligner->restart();
   if (state == drivers::State::starting) lane.checks.restart();
   collator_->on_state(id, state, now);
   derived_.on_state(id, state);
@@ -233,7 +234,7 @@ void Pipeline::add_sensor_data(drivers::SensorId id, const collation::TimedPoint
 }
 
 void Pipeline::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu) {
-  lanes_[id].rate.pulse(imu.at, now_);
+  if (!imu.readings_only) lanes_[id].rate.pulse(imu.at, now_);
   derived_.add_sensor_data(id, imu);
 }
 

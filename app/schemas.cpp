@@ -134,6 +134,24 @@ geometry_msgs/Vector3 linear_acceleration
 float64[9] linear_acceleration_covariance
 )";
 
+constexpr std::string_view kMagneticField =
+    R"(std_msgs/Header header
+geometry_msgs/Vector3 magnetic_field
+float64[9] magnetic_field_covariance
+)";
+
+constexpr std::string_view kFluidPressure =
+    R"(std_msgs/Header header
+float64 fluid_pressure
+float64 variance
+)";
+
+constexpr std::string_view kTemperature =
+    R"(std_msgs/Header header
+float64 temperature
+float64 variance
+)";
+
 constexpr std::string_view kDiagnosticArray =
     R"(std_msgs/Header header
 DiagnosticStatus[] status
@@ -150,6 +168,12 @@ const MessageType kPointCloud2Type{"sensor_msgs/msg/PointCloud2",
 const MessageType kLaserScanType{"sensor_msgs/msg/LaserScan", Joined<kLaserScan, kHeader>::text};
 const MessageType kImuType{"sensor_msgs/msg/Imu",
                            Joined<kImu, kQuaternion, kVector3, kHeader>::text};
+const MessageType kMagneticFieldType{"sensor_msgs/msg/MagneticField",
+                                     Joined<kMagneticField, kVector3, kHeader>::text};
+const MessageType kFluidPressureType{"sensor_msgs/msg/FluidPressure",
+                                     Joined<kFluidPressure, kHeader>::text};
+const MessageType kTemperatureType{"sensor_msgs/msg/Temperature",
+                                   Joined<kTemperature, kHeader>::text};
 const MessageType kDiagnosticArrayType{
     "diagnostic_msgs/msg/DiagnosticArray",
     Joined<kDiagnosticArray, kDiagnosticStatus, kKeyValue, kHeader>::text};

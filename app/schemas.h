@@ -21,6 +21,7 @@ inline constexpr std::string_view kQosKey = "offered_qos_profiles";
 extern const MessageType kPointCloud2Type;
 extern const MessageType kLaserScanType;
 extern const MessageType kImuType;
+extern const MessageType kMagneticFieldType, kFluidPressureType, kTemperatureType;
 extern const MessageType kDiagnosticArrayType;
 extern const MessageType kTfMessageType;
 

@@ -47,8 +47,14 @@ bool is_own_topic(const Stack& c, const std::string& topic) {
     return topic == "/" + name + "/points" || topic == "/" + name + "/scan" ||
            topic == "/" + name + "/imu";
   };
+  const auto is_reading = [&](const Sensor& s) {
+    const std::string device = "/" + s.name.substr(0, s.name.find('/'));
+    return (s.readings.mag && topic == device + "/mag") ||
+           (s.readings.pressure && topic == device + "/pressure") ||
+           (s.readings.temperature && topic == device + "/temperature");
+  };
   const auto is_second = [&](const Sensor& s) { return !is_device(s) && topic == "/" + s.name; };
-  return std::ranges::any_of(c.sensors, is_second) ||
+  return std::ranges::any_of(c.sensors, is_second) || std::ranges::any_of(c.sensors, is_reading) ||
          std::ranges::any_of(c.sensors, of, &Sensor::name) ||
          std::ranges::any_of(c.merged, of, &Merged::name);
 }

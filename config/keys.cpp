@@ -252,6 +252,12 @@ std::span<const Key> keys() {
       Key{"sensors.*.outputs", "", 0, 0, "points|scan", lidar, "", "",
           "points: PointCloud2 on /NAME/points. scan: LaserScan on /NAME/scan.",
           [](Stack&, Sensor& s) -> Slot { return &s.outputs; }},
+      Key{"sensors.*.readings", "", 0, 0, "mag|pressure|temperature", inertial, "", "",
+          "What else an inertial sensor gives out, of what it sends anyway; its driver's options "
+          "say "
+          "what it sends. mag: MagneticField on /NAME/mag. pressure: FluidPressure on "
+          "/NAME/pressure. temperature: Temperature on /NAME/temperature.",
+          [](Stack&, Sensor& s) -> Slot { return &s.readings; }},
       Key{"sensors.*.frame", "", 0, 0, "tracking|sensor", lidar, "", "",
           "Coordinates of what it gives out.",
           [](Stack&, Sensor& s) -> Slot { return pick(s.frame); }},

@@ -54,11 +54,19 @@ using Slot =
     std::variant<Section, bool*, int*, double*, std::optional<int>*, std::optional<hal::Duration>*,
                  hal::Duration*, std::array<double, 3>*, Degrees, Name, SensorName, Names, FrameId,
                  Topic, TypeName, Path, Pick, const drivers::Row**, std::optional<hal::PortSpec>*,
-                 std::optional<hal::HostPort>*, Emit*, Outputs*, SensorOptions,
+                 std::optional<hal::HostPort>*, Emit*, Outputs*, WantedReadings*, SensorOptions,
                  std::vector<collation::AngleWindow>*>;
 
 // What a key of a sensor makes sense for.
-enum class Applies : std::uint8_t { any, lidar, serial, udp, control, imu };
+enum class Applies : std::uint8_t {
+  any,
+  lidar,
+  serial,
+  udp,
+  control,
+  imu,       // has a second port, of inertial data
+  inertial,  // measures motion, first or besides
+};
 
 struct Key {
   std::string_view path;  // "sensors.*.max_wait_ms"

@@ -60,7 +60,8 @@ std::string comment(const std::string& text, const std::string& indent) {
 std::string entry(const Key& key, const std::string& indent, const std::string& value) {
   std::string text =
       comment(std::string(key.help) + (is_section(key) ? "" : " " + details(key)), indent);
-  const bool commented_out = key.applies == Applies::control || key.applies == Applies::imu;
+  const bool commented_out = key.applies == Applies::control || key.applies == Applies::imu ||
+                             key.applies == Applies::inertial;
   text += indent + (commented_out ? "# " : "") + std::string(key.leaf()) + ":";
   return text + (value.empty() ? "" : " " + value) + "\n";
 }

@@ -30,6 +30,12 @@ bool any_port_is(const Sensor& s, Kind kind) {
   return is(s.port, kind) || is(s.control, kind) || is(s.imu, kind);
 }
 
+bool has_second_output(const Sensor& s) { return s.driver->figures(s.options, s.baud).imu_hz > 0; }
+
+bool measures_motion(const Sensor& s) {
+  return kind_of(s) == drivers::Kind::imu || has_second_output(s);
+}
+
 bool applies(Applies to, const Sensor& s) {
   switch (to) {
     case Applies::lidar:
@@ -42,6 +48,8 @@ bool applies(Applies to, const Sensor& s) {
       return !s.driver || s.driver->has_control;
     case Applies::imu:
       return !s.driver || s.driver->has_imu;
+    case Applies::inertial:
+      return !s.driver || measures_motion(s);
     case Applies::any:
       return true;
   }
@@ -60,6 +68,8 @@ const char* audience(Applies to) {
       return "makes sense for devices with a second port for commands only";
     case Applies::imu:
       return "makes sense for devices with a second port for inertial data only";
+    case Applies::inertial:
+      return "makes sense for inertial sensors only";
     case Applies::any:
       break;
   }
@@ -250,7 +260,7 @@ void add_second_outputs(Draft& draft) {
     all.push_back(std::move(s));
     const Sensor& device = all.back();
     if (!device.driver || !device.port) continue;
-    if (device.driver->figures(device.options, device.baud).imu_hz > 0) {
+    if (has_second_output(device)) {
       Sensor imu = device;
       imu.name += "/imu";
       imu.output = drivers::kImuOutput;

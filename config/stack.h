@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collation/cloud_builder.h"
+#include "collation/imu_aligner.h"
 #include "collation/ordered_multi_queue.h"
 #include "drivers/options.h"
 #include "drivers/registry.h"
@@ -23,6 +24,7 @@ using collation::EchoChoice;
 using collation::Overflow;
 using collation::Policy;
 using collation::Role;
+using collation::WantedReadings;
 using hal::WallClock;
 
 enum class Frame : std::uint8_t { tracking, sensor };
@@ -99,6 +101,7 @@ struct Sensor {
   Filters filters;
   Emit emit;
   Outputs outputs;
+  WantedReadings readings;  // of an inertial sensor, besides its samples
   Frame frame = Frame::tracking;
   TimeReference time_reference = TimeReference::end;
   std::string deskew;  // name of the IMU whose gyro turns the points back; empty: none

@@ -194,6 +194,21 @@ struct Assign {
     *value = taken;
     return true;
   }
+  bool operator()(WantedReadings* value) {
+    if (node.kind != Node::Kind::list) return false;
+    WantedReadings taken;
+    for (const Node& item : node.items) {
+      bool* const reading = !word(item)                    ? nullptr
+                            : *word(item) == "mag"         ? &taken.mag
+                            : *word(item) == "pressure"    ? &taken.pressure
+                            : *word(item) == "temperature" ? &taken.temperature
+                                                           : nullptr;
+      if (!reading || *reading) return false;
+      *reading = true;
+    }
+    *value = taken;
+    return true;
+  }
 
  private:
   template <class T, class Parsed>

@@ -64,6 +64,9 @@ struct Expected {
            range("an integer", key.min, key.max, key.unit);
   }
   std::string operator()(Outputs*) { return "[points], [scan] or [points, scan]"; }
+  std::string operator()(WantedReadings*) {
+    return "a list of some of " + listed(key.choices) + ", or []";
+  }
   std::string operator()(std::vector<collation::AngleWindow>*) {
     return "a list of at most 32 pairs [from, to], each " + bounds();
   }
@@ -97,6 +100,7 @@ struct Written {
   std::string operator()(Outputs* value) {
     return value->points && value->scan ? "[points, scan]" : value->points ? "[points]" : "[scan]";
   }
+  std::string operator()(WantedReadings*) { return "[]"; }
   std::string operator()(std::vector<collation::AngleWindow>*) { return "[]"; }
   // No fixed default: keys.cpp says it in words, or the key must be given.
   template <class T>

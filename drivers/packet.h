@@ -60,6 +60,7 @@ struct ImuSample {
   std::optional<double> temperature{};                 // deg C
   std::optional<Vector> delta_velocity{};              // m/s over the device's interval
   std::optional<Vector> delta_angle{};                 // rad over the device's interval
+  hal::Duration interval{};                            // that of the deltas; 0: not known
 };
 
 using Packet = std::variant<ScanSlice, ImuSample>;

@@ -178,3 +178,12 @@ TEST(ConfigBadSensors, KeysOfALidarAreRefusedForAnInertialSensor) {
               .c_str());
   }
 }
+
+TEST(ConfigBadSensors, ReadingsAreForInertialSensors) {
+  check("sensors:\n  a:\n    driver: ldrobot\n    port: serial:/dev/a\n    readings: [mag]\n",
+        "5:15: sensors.a.readings: makes sense for inertial sensors only, leave it out");
+  const std::string imu = "sensors:\n  a:\n    driver: microstrain_mip\n    port: serial:/dev/a\n";
+  for (const char* readings : {"mag", "[magnet]", "[mag, mag]", "[[mag]]", "{mag: true}"}) {
+    check(imu + "    readings: " + readings + "\n", "5:15: sensors.a.readings: ");
+  }
+}

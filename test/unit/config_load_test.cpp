@@ -287,3 +287,14 @@ TEST(ConfigLoad, RefusesANamedPipeWithoutWaitingForAWriter) {
   ::unlink(path.c_str());
   STRCMP_CONTAINS("not a regular file", text.c_str());
 }
+
+TEST(ConfigLoad, ReadingsAreNoneUnlessTheyAreAskedFor) {
+  const std::string imu = "sensors:\n  a:\n    driver: microstrain_mip\n    port: serial:/dev/a\n";
+  const config::WantedReadings none = loaded(imu).sensors[0].readings;
+  CHECK(!none.mag && !none.pressure && !none.temperature);
+  const config::WantedReadings some =
+      loaded(imu + "    readings: [temperature, mag]\n").sensors[0].readings;
+  CHECK(some.mag && !some.pressure && some.temperature);
+  const config::WantedReadings empty = loaded(imu + "    readings: []\n").sensors[0].readings;
+  CHECK(!empty.mag && !empty.pressure && !empty.temperature);
+}

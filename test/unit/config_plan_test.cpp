@@ -65,7 +65,7 @@ TEST(ConfigPlan, TheQueueHoldsWhatArrivesInTheLargestMaxWaitAndInASecondOfStall)
   const config::Stack c = stack(
       "sensors: {a: {driver: ldrobot, port: 'udp:1', emit: chunk},"
       " b: {driver: ldrobot, port: 'udp:2', max_wait_ms: 100}}");
-  LONGS_EQUAL(258, config::plan(c).sensors[0].capacity);  // as many as 256 KiB hold
+  LONGS_EQUAL(240, config::plan(c).sensors[0].capacity);  // as many as 256 KiB hold
   LONGS_EQUAL(9, config::plan(c).sensors[1].capacity);
 }
 

@@ -112,9 +112,99 @@ TEST(ImuAligner, TheLeverArmIsOneOfTheTrackingFrame) {
 }
 
 TEST(ImuAligner, AllocatesNothing) {
-  ImuAligner aligner{moved(0.5)};
+  ImuAligner aligner{moved(0.5), {true, true, true}};
+  ImuSample s = sample({0, 0, 9.8}, {0, 0, 1});
+  s.mag = {1e-5, 0, 0};
+  s.orientation = {0, 0, 0, 1};
   test::AllocationCounter counter;
-  for (int i = 0; i < 10; ++i)
-    CHECK_TRUE(aligner.align(sample({0, 0, 9.8}, {0, 0, 1})).has_value());
+  for (int i = 0; i < 10; ++i) CHECK_TRUE(aligner.align(s).has_value());
   LONGS_EQUAL(0, counter.count());
+}
+
+TEST(ImuAligner, ReadingsGoAlongWhenTheyAreWanted) {
+  ImuSample s = sample({0, 0, 9.8}, {0, 0, 0});
+  s.mag = {20e-6, 0, -40e-6};
+  s.pressure = 101'325;
+  s.temperature = 31.5;
+  ImuAligner plain{turned_left()}, wanting{turned_left(), {.mag = true, .temperature = true}};
+  CHECK_TRUE(plain.align(s)->readings.empty());
+  LONGS_EQUAL(0, plain.stats().mag);
+  const auto data = wanting.align(s);
+  CHECK_TRUE(data->readings.mag->isApprox(Vector3d(0, 20e-6, -40e-6)));
+  CHECK_FALSE(data->readings.pressure.has_value());
+  DOUBLES_EQUAL(31.5, *data->readings.temperature, 0);
+  CHECK_FALSE(data->readings_only);
+  LONGS_EQUAL(1, wanting.stats().mag);
+  LONGS_EQUAL(0, wanting.stats().pressure);
+  LONGS_EQUAL(1, wanting.stats().temperature);
+}
+
+TEST(ImuAligner, ReadingsThatComeAloneAreNoMotion) {
+  const ImuSample s{.at = hal::Time(5s), .pressure = 101'325.0};
+  ImuAligner wanting{moved(1), {.pressure = true}};
+  const auto data = wanting.align(s);
+  CHECK_TRUE(data->readings_only);
+  DOUBLES_EQUAL(101'325, *data->readings.pressure, 0);
+  LONGS_EQUAL(1, wanting.stats().readings_only);
+  LONGS_EQUAL(1, wanting.stats().out);
+  check_dropped(&ImuStats::incomplete, s);
+}
+
+TEST(ImuAligner, AReadingThatIsNoNumberIsLeftOut) {
+  ImuAligner aligner{Isometry3d::Identity(), {true, true, true}};
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  ImuSample s = sample({0, 0, 9.8}, {0, 0, 0});
+  s.mag = {0, nan, 0};
+  s.pressure = nan;
+  s.temperature = nan;
+  CHECK_TRUE(aligner.align(s)->readings.empty());
+  LONGS_EQUAL(3, aligner.stats().bad_reading);
+  LONGS_EQUAL(1, aligner.stats().out);
+}
+
+TEST(ImuAligner, ChangesOverAKnownTimeAreRates) {
+  ImuAligner aligner{turned_left()};
+  ImuSample s{.at = hal::Time(5s),
+              .delta_velocity = ImuSample::Vector{0.01, 0, 0.098},
+              .delta_angle = ImuSample::Vector{0, 0.005, 0}};
+  CHECK_FALSE(aligner.align(s).has_value());
+  LONGS_EQUAL(1, aligner.stats().incomplete);
+  s.interval = 10ms;
+  const auto data = aligner.align(s);
+  CHECK_TRUE(data->linear_acceleration.isApprox(Vector3d(0, 1, 9.8)));
+  CHECK_TRUE(data->angular_velocity.isApprox(Vector3d(-0.5, 0, 0)));
+  s.accel = {0, 0, 9.5};  // what was measured at the instant counts
+  CHECK_TRUE(aligner.align(s)->linear_acceleration.isApprox(Vector3d(0, 0, 9.5)));
+}
+
+// A sensor that turns on and on about z, and gives each attitude with w >= 0.
+TEST(ImuAligner, OrientationsKeepTheirSign) {
+  ImuAligner aligner{turned_left()};
+  const auto at = [](double yaw) {
+    ImuSample s = sample({0, 0, 9.8}, {0, 0, 1});
+    const double sign = std::copysign(1, std::cos(yaw / 2));
+    s.orientation = {0, 0, sign * std::sin(yaw / 2), sign * std::cos(yaw / 2)};
+    return s;
+  };
+  Eigen::Quaterniond before(*aligner.align(at(1.7))->orientation);
+  CHECK_TRUE(before.w() > 0);
+  bool was_negative = false;
+  for (double yaw = 1.8; yaw < 13; yaw += 0.1) {
+    const Eigen::Quaterniond q(*aligner.align(at(yaw))->orientation);
+    CHECK_TRUE(before.dot(q) > 0.99);
+    was_negative |= q.w() < 0;
+    before = q;
+  }
+  CHECK_TRUE(was_negative);
+}
+
+TEST(ImuAligner, ASensorThatStartsAnewHasNoSignBefore) {
+  ImuAligner aligner{Isometry3d::Identity()};
+  ImuSample s = sample({0, 0, 9.8}, {0, 0, 0});
+  s.orientation = {0, 0, 1, 0};
+  CHECK_TRUE(aligner.align(s)->orientation->z() > 0.5);
+  s.orientation = {0, 0, -1, 0.001};
+  CHECK_TRUE(aligner.align(s)->orientation->z() > 0.5);
+  aligner.restart();
+  CHECK_TRUE(aligner.align(s)->orientation->z() < -0.5);
 }

@@ -187,6 +187,25 @@ TEST(Messages, AnImuComesBackWithWhatItHas) {
   DOUBLES_EQUAL(9.81, (*back->linear_acceleration)[2], 0);
 }
 
+TEST(Messages, ReadingsComeBackWithUnknownVariances) {
+  const std::size_t n = encode(app::MagneticField{{kStamp, "base"}, {1, 2, 3}}, memory);
+  const auto mag = app::decode_magnetic_field(first(n));
+  CHECK_TRUE(mag->header.unix_ns == kStamp && mag->header.frame == "base");
+  DOUBLES_EQUAL(3, mag->field[2], 0);
+  // Header of 4 + 4 + 4 + 5, padded to 24; three numbers; nine that are zero.
+  LONGS_EQUAL(4 + 24 + 3 * 8 + 9 * 8, n);
+  for (std::size_t i = n - 9 * 8; i < n; ++i) CHECK_TRUE(memory[i] == std::byte{0});
+  const std::size_t scalar = encode(app::FluidPressure{{kStamp, "base"}, 101'325}, memory);
+  LONGS_EQUAL(4 + 24 + 8 + 8, scalar);
+  const auto pressure = app::decode_fluid_pressure(first(scalar));
+  CHECK_TRUE(pressure->header.unix_ns == kStamp && pressure->header.frame == "base");
+  DOUBLES_EQUAL(101'325, pressure->pressure, 0);
+  LONGS_EQUAL(scalar, encode(app::Temperature{{kStamp, "base"}, -40.25}, memory));
+  const auto temperature = app::decode_temperature(first(scalar));
+  CHECK_TRUE(temperature->header.frame == "base");
+  DOUBLES_EQUAL(-40.25, temperature->temperature, 0);
+}
+
 TEST(Messages, DiagnosticsComeBackAndUnreadValuesAreSkipped) {
   app::DiagnosticWriter w({kStamp, ""}, memory);
   w.status(app::Level::ok, "front", "streaming", "A1");
@@ -231,6 +250,13 @@ TEST(Messages, EveryTruncationIsRefused) {
   for (std::size_t n = encode(app::Imu{}, memory); n-- > 0;) {
     CHECK_FALSE(app::decode_imu(first(n)).has_value());
   }
+  for (std::size_t n = encode(app::MagneticField{}, memory); n-- > 0;) {
+    CHECK_FALSE(app::decode_magnetic_field(first(n)).has_value());
+  }
+  for (std::size_t n = encode(app::FluidPressure{}, memory); n-- > 0;) {
+    CHECK_FALSE(app::decode_fluid_pressure(first(n)).has_value());
+    CHECK_FALSE(app::decode_temperature(first(n)).has_value());
+  }
   for (std::size_t n = app::encode({&transform, 1}, memory); n-- > 0;) {
     app::TransformReader r(first(n));
     CHECK_FALSE(r.next().has_value());
@@ -249,6 +275,9 @@ TEST(Messages, RandomBytesAreHarmless) {
     static_cast<void>(app::decode_point_cloud(bytes));
     static_cast<void>(app::decode_laser_scan(bytes));
     static_cast<void>(app::decode_imu(bytes));
+    static_cast<void>(app::decode_magnetic_field(bytes));
+    static_cast<void>(app::decode_fluid_pressure(bytes));
+    static_cast<void>(app::decode_temperature(bytes));
     app::TransformReader transforms(bytes);
     while (transforms.next()) {
     }

@@ -182,6 +182,57 @@ TEST(Output, AnImuMessageHasWhatTheSampleHas) {
   DOUBLES_EQUAL(6, (*imu->angular_velocity)[2], 0);
 }
 
+TEST(Output, OnlyAnOrientationThatIsNotThereIsUnknown) {
+  make();
+  send_imu(t0);
+  const hal::Bytes bytes = newest("/body/imu");
+  app::CdrReader r(bytes);
+  r.read<std::int32_t>(), r.read<std::uint32_t>(), r.string();
+  std::array<double, 4 + 9 + 3 + 9 + 3 + 9> numbers{};
+  for (double& n : numbers) n = r.read<double>();
+  CHECK_TRUE(r.ok());
+  DOUBLES_EQUAL(-1, numbers[4], 0);
+  DOUBLES_EQUAL(0, numbers[4 + 9 + 3], 0);
+  DOUBLES_EQUAL(0, numbers[4 + 9 + 3 + 9 + 3], 0);
+}
+
+TEST(Output, ReadingsThatAreAskedForHaveTopics) {
+  make("", "    readings: [mag, pressure, temperature]\n");
+  const std::vector<std::string> expected{"/front/points", "/front/scan",    "/body/imu",
+                                          "/body/mag",     "/body/pressure", "/body/temperature",
+                                          "/tf_static"};
+  CHECK_TRUE(log.topics == expected);
+  CHECK_TRUE(log.types[3] == "sensor_msgs/msg/MagneticField");
+  CHECK_TRUE(log.types[4] == "sensor_msgs/msg/FluidPressure");
+  CHECK_TRUE(log.types[5] == "sensor_msgs/msg/Temperature");
+  collation::ImuData imu;
+  imu.at = t0 - 5ms;
+  imu.readings = {Eigen::Vector3d(1e-5, -2e-5, 3e-5), 101'325, 31.5};
+  output->add_sensor_data(kImu, imu);
+  const std::int64_t at = hal::to_ns(t0 - 5ms) + kOffset;
+  const auto mag = app::decode_magnetic_field(newest("/body/mag"));
+  DOUBLES_EQUAL(-2e-5, mag->field[1], 0);
+  CHECK_TRUE(mag->header.frame == "base");
+  CHECK_EQUAL(at, mag->header.unix_ns);
+  DOUBLES_EQUAL(101'325, app::decode_fluid_pressure(newest("/body/pressure"))->pressure, 0);
+  DOUBLES_EQUAL(31.5, app::decode_temperature(newest("/body/temperature"))->temperature, 0);
+  for (const MessageLog::Message& m : log.messages()) CHECK_EQUAL(at, m.log_time);
+  CHECK_EQUAL(4, log.messages().size());
+  CHECK_EQUAL(1, output->stats(kImu).messages);
+}
+
+TEST(Output, ReadingsAloneAreNoImuMessage) {
+  make("", "    readings: [temperature]\n");
+  collation::ImuData imu;
+  imu.at = t0;
+  imu.readings.temperature = -3;
+  imu.readings_only = true;
+  output->add_sensor_data(kImu, imu);
+  CHECK_EQUAL(1, log.messages().size());
+  CHECK_EQUAL(1, log.on("/body/temperature").size());
+  CHECK_EQUAL(1, output->stats(kImu).messages);
+}
+
 TEST(Output, LogTimeNeverFallsWhenTheOffsetIsSlewedBack) {
   make();
   send_imu(t0);
