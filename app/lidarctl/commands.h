@@ -22,8 +22,10 @@ struct Failure : std::runtime_error {
 };
 
 void add_check(CLI::App&);
+void add_completion(CLI::App&);
 void add_decode(CLI::App&);
 void add_drivers(CLI::App&);
+void add_list(CLI::App&);
 void add_monitor(CLI::App&);
 void add_probe(CLI::App&);
 void add_record(CLI::App&);

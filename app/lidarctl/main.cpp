@@ -62,8 +62,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "lidarctl " + std::string(app::kVersion));
   app.require_subcommand(1);
   lidarctl::add_check(app);
+  lidarctl::add_completion(app);
   lidarctl::add_decode(app);
   lidarctl::add_drivers(app);
+  lidarctl::add_list(app);
   lidarctl::add_monitor(app);
   lidarctl::add_probe(app);
   lidarctl::add_record(app);

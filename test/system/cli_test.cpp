@@ -1,7 +1,10 @@
 // What the command lines answer before anything is opened.
+#include <sstream>
+
 #include "test/support/harness.h"
 #include "test/support/places.h"
 #include "test/system/bench.h"
+#include "test/system/json.h"
 
 using test::contains;
 using test::Ran;
@@ -18,8 +21,9 @@ TEST_GROUP(SystemCommands) {
 TEST(SystemCommands, EveryHelpEndsWellAndShowsTheUsage) {
   const Ran all = bench.lidarctl({"--help"});
   LONGS_EQUAL(0, all.status);
-  for (const char* const command : {"check", "decode", "drivers", "monitor", "probe", "record",
-                                    "replay", "simulate", "stamps", "status"}) {
+  for (const char* const command :
+       {"check", "completion", "decode", "drivers", "list", "monitor", "probe", "record", "replay",
+        "send", "simulate", "stamps", "status"}) {
     CHECK_TEXT(contains(all.out, command), command);
     const Ran help = bench.lidarctl({command, "--help"});
     LONGS_EQUAL_TEXT(0, help.status, command);
@@ -29,6 +33,58 @@ TEST(SystemCommands, EveryHelpEndsWellAndShowsTheUsage) {
   const Ran daemon = lidard({"--help"});
   LONGS_EQUAL(0, daemon.status);
   CHECK(contains(daemon.out, "Usage: lidard"));
+}
+
+// What fish is given names every command and every option, one to a line.
+TEST(SystemCommands, TheManualNamesEveryCommandAndEveryOption) {
+  std::string manual = test::read_file(test::in_source("config/man/lidarctl.1"));
+  for (std::size_t at = 0; (at = manual.find("\\-", at)) != std::string::npos;) manual.erase(at, 1);
+  std::istringstream fish(bench.lidarctl({"completion", "fish"}).out);
+  std::string command;
+  int options = 0;
+  for (std::string line; std::getline(fish, line);) {
+    const auto word_after = [&line](const std::string& key) {
+      const auto at = line.find(key);
+      if (at == std::string::npos) return std::string();
+      return line.substr(at + key.size(),
+                         line.find_first_of(" '", at + key.size()) - at - key.size());
+    };
+    if (const std::string name = word_after("use_subcommand -f -a "); !name.empty()) {
+      command = name;
+      CHECK_TEXT(contains(manual, "lidarctl " + name), name.c_str());
+    }
+    const std::string option = word_after(" -l ");
+    if (option.empty() || option == "help") continue;
+    ++options;
+    CHECK_TEXT(contains(manual, "--" + option), (command + " --" + option).c_str());
+  }
+  CHECK(options >= 40);
+}
+
+TEST(SystemCommands, ABashCompletesCommandsOptionsAndDrivers) {
+  const std::string script = bench.file("completion");
+  test::write_file(script, bench.lidarctl({"completion", "bash"}).out);
+  const auto completed = [&](const std::string& words, int at) {
+    const std::string line = "source " + script + "; COMP_WORDS=(" + words +
+                             "); COMP_CWORD=" + std::to_string(at) +
+                             "; _lidarctl; echo ${COMPREPLY[@]}";
+    const Ran ran = test::run({"/bin/bash", "-c", line}, bench.file("bash"));
+    STRCMP_EQUAL("", ran.err.c_str());
+    return ran.out;
+  };
+  STRCMP_EQUAL("decode\n", completed("lidarctl dec", 1).c_str());
+  STRCMP_EQUAL("rplidar\n", completed("lidarctl simulate rpl", 2).c_str());
+  STRCMP_EQUAL("--html\n", completed("lidarctl stamps x --ht", 3).c_str());
+  STRCMP_EQUAL((script + "\n").c_str(), completed("lidarctl decode rplidar " + script, 3).c_str());
+  LONGS_EQUAL(64, bench.lidarctl({"completion", "tcsh"}).status);
+}
+
+TEST(SystemCommands, TheListOfPortsIsTextOrJson) {
+  const Ran text = bench.lidarctl({"list", "--for", "0"}),
+            json = bench.lidarctl({"list", "--for", "0", "--json"});
+  LONGS_EQUAL(0, text.status);
+  CHECK(contains(text.out, "lidarctl probe PORT"));
+  CHECK(test::Json::parse(json.out).has("serial"));
 }
 
 TEST(SystemCommands, BothProgramsSayTheSameVersion) {
