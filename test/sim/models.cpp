@@ -4,11 +4,12 @@
 
 #include "test/sim/anpp.h"
 #include "test/sim/bluesea.h"
-#include "test/sim/bno08x_rvc.h"
 #include "test/sim/bno055.h"
+#include "test/sim/bno08x_rvc.h"
 #include "test/sim/camsense_x1.h"
 #include "test/sim/coin_d4.h"
 #include "test/sim/delta2.h"
+#include "test/sim/fdilink.h"
 #include "test/sim/hipnuc.h"
 #include "test/sim/hlds_lds01.h"
 #include "test/sim/hokuyo_scip.h"
@@ -45,6 +46,8 @@ std::span<const ModelRow> table() {
       {"coin_d4", "COIN-D4 lidar", false, coin_d4::options(), coin_d4::make},
       {"delta2", "3irobotix Delta-2 lidars, Xiaomi LDS08RR", false, delta2::options(),
        delta2::make},
+      {"fdilink", "FDIsystems and WHEELTEC N100 inertial sensors", false, fdilink::options(),
+       fdilink::make},
       {"hipnuc", "HiPNUC inertial sensors", false, hipnuc::options(), hipnuc::make},
       {"hlds_lds01", "Hitachi-LG HLS-LFCD2 (LDS-01) lidar", false, hlds_lds01::options(),
        hlds_lds01::make},

@@ -100,6 +100,7 @@ const Case kCases[] = {
     {"ldrobot", {{"model", "LD14"}}, {{"model", "LD14"}}, 115200, true, 1ms, 10ns},
     {"ldrobot", {{"model", "LD14P"}}, {{"model", "LD14P"}}, 230400, true, 1ms, 10ns},
     {"bno08x_rvc", {{"motion", "swing"}}, {}, 115200, false, 0ns, 10ns},
+    {"fdilink", {{"frames", "imu"}}, {}, 921600, true, 1us, 2us},
     {"microstrain_mip", {{"model", "7series"}}, {}, 115200, true, 0ns, 10ns},
     {"microstrain_mip", {{"model", "gx5"}}, {}, 115200, true, 0ns, 10ns},
     {"bluesea", {{"format", "CE"}}, {}, 768000, false, 0ns, 40ns, StampOf::last_beam},
