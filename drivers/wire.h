@@ -135,44 +135,54 @@ constexpr std::uint8_t crc8(Bytes b) {
   return crc;
 }
 
-// CRC-16 with the polynomial of the CCITT, 0x1021, MSB first, without final xor; start 0: XMODEM,
-// 0xFFFF: CCITT-FALSE.
-constexpr std::uint16_t crc16(Bytes b, std::uint16_t start = 0) {
-  constexpr auto kTable = [] {
-    std::array<std::uint16_t, 256> table{};
-    for (unsigned i = 0; i < 256; ++i) {
-      unsigned crc = i << 8;
-      for (int bit = 0; bit < 8; ++bit) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
-      table[i] = static_cast<std::uint16_t>(crc);
+// [k][v]: CRC-16 of byte v with k zero bytes behind it; the polynomial of the CCITT, 0x1021, start
+// value 0, no final xor. Reflected: LSB first, and so is what they hold.
+template <bool kReflected>
+inline constexpr auto kCrc16 = [] {
+  std::array<std::array<std::uint16_t, 256>, 8> tables{};
+  for (unsigned v = 0; v < 256; ++v) {
+    unsigned crc = kReflected ? v : v << 8;
+    for (auto& table : tables) {
+      for (int bit = 0; bit < 8; ++bit) {
+        if (kReflected) {
+          crc = crc & 1 ? (crc >> 1) ^ 0x8408 : crc >> 1;
+        } else {
+          crc = (crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xFFFF;
+        }
+      }
+      table[v] = static_cast<std::uint16_t>(crc);
     }
-    return table;
-  }();
-  std::uint16_t crc = start;
-  for (const std::byte byte : b) {
-    crc = static_cast<std::uint16_t>((crc << 8) ^
-                                     kTable[(crc >> 8) ^ std::to_integer<unsigned>(byte)]);
   }
-  return crc;
+  return tables;
+}();
+
+template <bool kReflected>
+constexpr std::uint16_t crc16_of(Bytes b, std::uint16_t start) {
+  constexpr auto& kOf = kCrc16<kReflected>;
+  unsigned crc = start;
+  std::size_t at = 0;
+  const auto low = [&crc] { return crc & 0xFF; };
+  const auto high = [&crc] { return crc >> 8; };
+  for (; at + 8 <= b.size(); at += 8) {
+    const unsigned first = u8(b, at) ^ (kReflected ? low() : high());
+    const unsigned second = u8(b, at + 1) ^ (kReflected ? high() : low());
+    crc = unsigned{kOf[7][first]} ^ kOf[6][second] ^ kOf[5][u8(b, at + 2)] ^ kOf[4][u8(b, at + 3)] ^
+          kOf[3][u8(b, at + 4)] ^ kOf[2][u8(b, at + 5)] ^ kOf[1][u8(b, at + 6)] ^
+          kOf[0][u8(b, at + 7)];
+  }
+  for (; at < b.size(); ++at) {
+    const unsigned byte = u8(b, at) ^ (kReflected ? low() : high());
+    crc = kOf[0][byte] ^ (kReflected ? high() : low() << 8);
+  }
+  return static_cast<std::uint16_t>(crc);
 }
 
-// The same polynomial, LSB first, start value 0 (KERMIT).
-constexpr std::uint16_t crc16_reflected(Bytes b) {
-  constexpr auto kTable = [] {
-    std::array<std::uint16_t, 256> table{};
-    for (unsigned i = 0; i < 256; ++i) {
-      unsigned crc = i;
-      for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? (crc >> 1) ^ 0x8408 : crc >> 1;
-      table[i] = static_cast<std::uint16_t>(crc);
-    }
-    return table;
-  }();
-  std::uint16_t crc = 0;
-  for (const std::byte byte : b) {
-    crc = static_cast<std::uint16_t>((crc >> 8) ^
-                                     kTable[(crc ^ std::to_integer<unsigned>(byte)) & 0xFF]);
-  }
-  return crc;
+// MSB first; start 0: XMODEM, 0xFFFF: CCITT-FALSE.
+constexpr std::uint16_t crc16(Bytes b, std::uint16_t start = 0) {
+  return crc16_of<false>(b, start);
 }
+// LSB first (KERMIT).
+constexpr std::uint16_t crc16_reflected(Bytes b) { return crc16_of<true>(b, 0); }
 
 // Of an even number of bytes, as little-endian words: each doubles what came before it, and what
 // lies above 15 bits is added to them at the end. The Neato XV-11's, and of others after it.

@@ -86,6 +86,37 @@ TEST(Wire, Crc8DividesByItsPolynomialBitForBit) {
   });
 }
 
+TEST(Wire, Crc16DividesByItsPolynomialBitForBit) {
+  for_all_sizes([](wire::Bytes b) {
+    for (const unsigned start : {0x0000U, 0xFFFFU, 0x1234U}) {
+      unsigned crc = start;
+      for (const std::byte byte : b) {
+        crc ^= std::to_integer<unsigned>(byte) << 8;
+        for (int bit = 0; bit < 8; ++bit) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+      }
+      LONGS_EQUAL(crc & 0xFFFF, wire::crc16(b, static_cast<std::uint16_t>(start)));
+    }
+  });
+}
+
+TEST(Wire, Crc16ReflectedDividesByItsPolynomialBitForBit) {
+  for_all_sizes([](wire::Bytes b) {
+    unsigned crc = 0;
+    for (const std::byte byte : b) {
+      crc ^= std::to_integer<unsigned>(byte);
+      for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? (crc >> 1) ^ 0x8408 : crc >> 1;
+    }
+    LONGS_EQUAL(crc, wire::crc16_reflected(b));
+  });
+}
+
+TEST(Wire, Crc16HasTheCheckValuesOfItsNames) {
+  const auto b = test::hex("31 32 33 34 35 36 37 38 39");
+  LONGS_EQUAL(0x31C3, wire::crc16(b));
+  LONGS_EQUAL(0x29B1, wire::crc16(b, 0xFFFF));
+  LONGS_EQUAL(0x2189, wire::crc16_reflected(b));
+}
+
 // A long frame of nothing but FF must not run over between the lanes.
 TEST(Wire, SumsOfTheLargestDatagramOfHighestBytesDoNotOverflow) {
   const std::vector<std::byte> bytes(65'536, std::byte{0xFF});
