@@ -10,6 +10,7 @@
 #include "drivers/delta2/delta2.h"
 #include "drivers/epson/epson.h"
 #include "drivers/fdilink/fdilink.h"
+#include "drivers/hipnuc/hipnuc.h"
 #include "drivers/hlds_lds01/hlds_lds01.h"
 #include "drivers/hokuyo_scip/hokuyo_scip.h"
 #include "drivers/inertial_labs/inertial_labs.h"
@@ -120,6 +121,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Fdilink>,
           .likeness = likeness<Fdilink>,
           .finding = Fdilink::finding()},
+      Row{.name = "hipnuc",
+          .kind = Kind::imu,
+          .models = "HiPNUC HI226, HI229, CH0x0, HI04, HI05, HI06, HI12, HI13, HI14",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Hipnuc::options(),
+          .figures = Hipnuc::figures,
+          .make = make_driver<Hipnuc>,
+          .make_decoder = make_decoder<Hipnuc>,
+          .likeness = likeness<Hipnuc>,
+          .finding = Hipnuc::finding()},
       Row{.name = "hlds_lds01",
           .kind = Kind::lidar,
           .models = "Hitachi-LG HLS-LFCD2 (LDS-01)",

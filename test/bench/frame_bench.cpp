@@ -15,6 +15,7 @@
 #include "test/support/epson_bursts.h"
 #include "test/support/inertial_labs_frames.h"
 #include "test/support/fdilink_frame.h"
+#include "test/support/hipnuc_frame.h"
 #include "test/support/leuze_datagrams.h"
 #include "test/support/lpms_frames.h"
 #include "test/support/mip_packet.h"
@@ -89,6 +90,15 @@ Stream mip_stream() {
                                        test::mip::reference(i * 2'000'000));
     const Stream packet = test::mip::packet(0x80, fields);
     stream.insert(stream.end(), packet.begin(), packet.end());
+  }
+  return stream;
+}
+
+Stream hipnuc_stream() {
+  Stream stream;
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    const Stream frame = test::hipnuc::hi91(10 * i);
+    stream.insert(stream.end(), frame.begin(), frame.end());
   }
   return stream;
 }
@@ -189,6 +199,7 @@ void decode_inertial_labs(benchmark::State& state) {
   decode(state, "inertial_labs", inertial_labs_stream);
 }
 void decode_fdilink(benchmark::State& state) { decode(state, "fdilink", fdilink_stream); }
+void decode_hipnuc(benchmark::State& state) { decode(state, "hipnuc", hipnuc_stream); }
 void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
@@ -351,6 +362,7 @@ BENCHMARK(decode_epson)->Name("decode/epson");
 BENCHMARK(decode_lpms)->Name("decode/lpms");
 BENCHMARK(decode_inertial_labs)->Name("decode/inertial_labs");
 BENCHMARK(decode_fdilink)->Name("decode/fdilink");
+BENCHMARK(decode_hipnuc)->Name("decode/hipnuc");
 BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
