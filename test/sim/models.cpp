@@ -25,6 +25,7 @@
 #include "test/sim/sick_cola.h"
 #include "test/sim/sick_compact.h"
 #include "test/sim/sick_safety.h"
+#include "test/sim/um7.h"
 #include "test/sim/vanjee.h"
 #include "test/sim/xsens.h"
 #include "test/sim/xv11.h"
@@ -75,6 +76,7 @@ std::span<const ModelRow> table() {
        sick_compact::options(), sick_compact::make},
       {"sick_safety", "SICK microScan3, nanoScan3 and outdoorScan3 safety scanners", true,
        sick_safety::options(), sick_safety::make},
+      {"um7", "Redshift Labs UM7 inertial sensor", false, um7::options(), um7::make},
       {"vanjee", "Vanjee WLR-716mini, 718H and 719 lidars", false, vanjee::options(), vanjee::make},
       {"xsens", "Xsens MTi inertial sensors", false, xsens::options(), xsens::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
