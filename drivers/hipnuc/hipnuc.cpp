@@ -141,7 +141,7 @@ Reply Hipnuc::take_ok(const Frame& frame) {
   if (!is_line(frame)) return Reply::not_mine();
   const std::string_view line = text_of(frame.bytes);
   if (!is_ok(line) && !is_error(line)) return Reply::not_mine();
-  answers_ = true;
+  answers_ |= is_ok(line);
   return Reply::done();
 }
 

@@ -91,7 +91,7 @@ void put_hi81(ByteVector& to, const Sample& s, const Quaternion& q, const Angles
 void put_hi83(ByteVector& to, const Sample& s, const Quaternion& q, const Angles& a) {
   put_le(to, s.status, 2), put8(to, 0), put_le(to, 0x1BF, 4);
   put_floats(to, s.motion.accel, 1.0);
-  put_floats(to, s.motion.gyro, kDeg);
+  put_floats(to, s.motion.gyro, 1.0);  // rad/s, as its maker's decoder takes it
   put_floats(to, s.motion.mag, kMicrotesla);
   for (const double v : {a.roll, a.pitch, a.yaw}) put_le_f32(to, v * kDeg);
   for (const double v : q) put_le_f32(to, v);

@@ -27,6 +27,8 @@
 #include "test/sim/sick_safety.h"
 #include "test/sim/um7.h"
 #include "test/sim/vanjee.h"
+#include "test/sim/vectornav.h"
+#include "test/sim/witmotion.h"
 #include "test/sim/xsens.h"
 #include "test/sim/xv11.h"
 #include "test/sim/ydlidar.h"
@@ -78,6 +80,10 @@ std::span<const ModelRow> table() {
        sick_safety::options(), sick_safety::make},
       {"um7", "Redshift Labs UM7 inertial sensor", false, um7::options(), um7::make},
       {"vanjee", "Vanjee WLR-716mini, 718H and 719 lidars", false, vanjee::options(), vanjee::make},
+      {"vectornav", "VectorNav VN-100, VN-200 and VN-300", false, vectornav::options(),
+       vectornav::make},
+      {"witmotion", "WitMotion WT901, HWT905 and relatives", false, witmotion::options(),
+       witmotion::make},
       {"xsens", "Xsens MTi inertial sensors", false, xsens::options(), xsens::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
        xv11::make},

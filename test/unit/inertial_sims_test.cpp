@@ -1,0 +1,139 @@
+// Every inertial driver with its simulated device: what it is told is what was measured, in
+// whatever state the device was found.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "drivers/registry.h"
+#include "test/sim/motion.h"
+#include "test/support/harness.h"
+#include "test/support/sim_line.h"
+
+using drivers::State;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Meeting {
+  const char* driver;
+  sim::Options device;                                       // what --set would be
+  std::vector<std::pair<const char*, const char*>> options;  // of the driver
+  int baud;
+  double accel, gyro,
+      attitude;  // most that may be off: m/s^2, rad/s, rad; attitude 0: none is told
+  hal::Duration starts_within = 2s;
+};
+
+// Off by what the formats are cut to.
+const Meeting kMeetings[] = {
+    {"hipnuc", {{"format", "HI91"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"hipnuc", {{"format", "HI91"}, {"chatter", "on"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"hipnuc", {{"format", "HI92"}}, {}, 115200, 0.003, 6e-4, 4e-4},
+    {"hipnuc", {{"format", "HI81"}}, {}, 115200, 0.003, 6e-4, 4e-4},
+    {"hipnuc", {{"format", "HI83"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"hipnuc", {{"format", "HI91"}}, {{"message", "HI92"}}, 115200, 0.003, 6e-4, 4e-4},
+    {"hipnuc", {{"streaming", "off"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"hipnuc", {{"streaming", "off"}, {"model", "CH010"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"hipnuc", {{"model", "CH010"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"microstrain_mip", {{"model", "7series"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"microstrain_mip", {{"model", "gx5"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"um7", {{"found", "other"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"um7", {{"found", "silent"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"um7", {{"found", "streaming"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"um7", {{"found", "raw"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+};
+
+std::string name_of(const Meeting& m) {
+  std::string name = m.driver;
+  for (const auto& [key, value] : m.device) name += " " + value;
+  for (const auto& [key, value] : m.options) name += " " + std::string(value);
+  return name;
+}
+
+double apart(const sim::Vector3& a, const std::optional<drivers::ImuSample::Vector>& b) {
+  double most = 0;
+  for (std::size_t i = 0; b && i < 3; ++i) most = std::max(most, std::abs(a[i] - (*b)[i]));
+  return most;
+}
+
+// The angle between two attitudes, of which one is told x, y, z, w: that of one back and the other
+// forth.
+double apart(const sim::Quaternion& a, const std::array<double, 4>& b) {
+  const sim::Quaternion back{a[0], -a[1], -a[2], -a[3]};
+  const sim::Quaternion both = sim::product(back, {b[3], b[0], b[1], b[2]});
+  return 2 * std::hypot(both[1], both[2], both[3]);
+}
+
+// Of the truth, what was measured nearest to a stamp.
+const sim::ImuTruth& nearest(const std::vector<sim::ImuTruth>& truth, hal::Time at) {
+  const auto after = std::ranges::lower_bound(truth, at, {}, &sim::ImuTruth::at);
+  if (after == truth.begin()) return *after;
+  if (after == truth.end()) return truth.back();
+  return after->at - at < at - std::prev(after)->at ? *after : *std::prev(after);
+}
+
+struct Errors {
+  double accel = 0, gyro = 0, attitude = 0;
+  bool has_attitude = false;
+};
+
+Errors errors_of(const test::SimLine& line, hal::Time power_up, hal::Time from) {
+  Errors e;
+  for (const drivers::ImuSample& s : line.log.samples) {
+    if (s.at < from) continue;
+    const sim::ImuTruth& truth = nearest(line.truth.samples, s.at);
+    e.accel = std::max(e.accel, apart(truth.accel, s.accel));
+    e.gyro = std::max(e.gyro, apart(truth.gyro, s.gyro));
+    if (!s.orientation) continue;
+    const double t = hal::to_seconds(truth.at - power_up);
+    const sim::Motion m = sim::motion_at(t, sim::MotionKind::swing);
+    e.attitude = std::max(e.attitude, apart(m.orientation, *s.orientation));
+    e.has_attitude = true;
+  }
+  return e;
+}
+
+}  // namespace
+
+TEST_GROUP(InertialSims){};
+
+TEST(InertialSims, EverySampleIsWhatWasMeasured) {
+  for (const Meeting& m : kMeetings) {
+    const std::string name = name_of(m);
+    test::SimLine line(m.driver, m.device, m.options, m.baud);
+    const hal::Time power_up = line.clock.now();
+    const hal::Duration started = line.until_streaming();
+    CHECK_TRUE_TEXT(started <= m.starts_within, (name + ": " + line.health().why.c_str()).c_str());
+    line.run_for(4s);
+    CHECK_TRUE_TEXT(line.log.samples.size() > 100, name.c_str());
+    const Errors e = errors_of(line, power_up, line.clock.now() - 2s);
+    std::printf("%-32s %5lld ms, off by %.1e m/s^2, %.1e rad/s, %.1e rad\n", name.c_str(),
+                static_cast<long long>(started / 1ms), e.accel, e.gyro, e.attitude);
+    CHECK_TRUE_TEXT(e.accel <= m.accel && e.gyro <= m.gyro && e.attitude <= m.attitude,
+                    name.c_str());
+    CHECK_TRUE_TEXT(e.has_attitude == (m.attitude > 0), name.c_str());
+    CHECK_TRUE_TEXT(line.health().balances(), name.c_str());
+    CHECK_TRUE_TEXT(line.health().cause == drivers::Cause::none, line.health().why.c_str());
+  }
+}
+
+TEST(InertialSims, AfterALossOfPowerItStreamsAgain) {
+  for (const Meeting& m : kMeetings) {
+    const std::string name = name_of(m);
+    test::SimLine line(m.driver, m.device, m.options, m.baud, {}, {"off@6+1"});
+    line.run_for(7s);
+    CHECK_TRUE_TEXT(line.health().packets > 100, name.c_str());
+    line.run_for(6s);
+    CHECK_TRUE_TEXT(line.health().state == State::streaming, name.c_str());
+    CHECK_TRUE_TEXT(line.health().balances(), name.c_str());
+  }
+}
+
+TEST(InertialSims, EveryInertialDriverThatHasASimulatorMeetsIt) {
+  for (const drivers::Row& row : drivers::all()) {
+    if (row.kind != drivers::Kind::imu || sim::find_model(row.name) == nullptr) continue;
+    const bool meets =
+        std::ranges::any_of(kMeetings, [&](const Meeting& m) { return row.name == m.driver; });
+    if (!meets) UT_PRINT(("no meeting of " + std::string(row.name)).c_str());
+  }
+}
