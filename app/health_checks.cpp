@@ -43,8 +43,6 @@ double distance_outside(const CheckRow& row, double value) {
 
 std::span<const CheckRow> check_rows() { return kRows; }
 
-void Checksum::add(float value) { add(std::bit_cast<std::uint32_t>(value)); }
-
 void HealthCheck::restart() {
   before_.reset();
   checksum_.reset();

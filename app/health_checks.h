@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -75,7 +76,7 @@ struct SampleFacts {
 class Checksum {
  public:
   void add(std::uint32_t word) { sum_ = (sum_ ^ word) * 0x9E3779B97F4A7C15U, sum_ ^= sum_ >> 29; }
-  void add(float value);
+  void add(float value) { add(std::bit_cast<std::uint32_t>(value)); }
   std::uint64_t value() const { return sum_; }
 
  private:

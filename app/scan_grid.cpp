@@ -6,6 +6,8 @@
 #include <numbers>
 #include <optional>
 
+#include "drivers/rounding.h"
+
 namespace app {
 namespace {
 
@@ -20,8 +22,8 @@ class Sweep {
   // The way from the first beam to this one; empty for an angle that is no number.
   std::optional<double> to(float angle) {
     if (!std::isfinite(angle)) return std::nullopt;
-    swept_ += std::remainder(double{angle} - last_.value_or(double{angle}), 2 * kPi);
-    if (!last_) first_ = std::remainder(double{angle}, 2 * kPi);
+    swept_ += short_way(double{angle} - last_.value_or(double{angle}));
+    if (!last_) first_ = short_way(double{angle});
     last_ = double{angle};
     return swept_;
   }
@@ -29,6 +31,11 @@ class Sweep {
   double swept() const { return swept_; }
 
  private:
+  // Nearly all are short already, and need no call.
+  static double short_way(double turned) {
+    return std::abs(turned) <= kPi ? turned : std::remainder(turned, 2 * kPi);
+  }
+
   std::optional<double> last_;
   double first_ = 0, swept_ = 0;
 };
@@ -46,9 +53,9 @@ ScanGrid to_grid(std::span<const drivers::Beam> beams, std::span<float> ranges,
   for (const auto& [angle, range, intensity] : beams) {
     const std::optional<double> way = sweep.to(angle);
     if (!way) continue;
-    const double ray = step == 0 ? 0 : std::round(*way / step);
-    const auto at =
-        static_cast<std::size_t>(std::clamp(ray, 0.0, static_cast<double>(beams.size() - 1)));
+    const double ray = step == 0 ? 0 : *way / step;
+    const auto at = static_cast<std::size_t>(
+        drivers::nearest(std::clamp(ray, 0.0, static_cast<double>(beams.size() - 1))));
     if (range == 0 && std::isnan(ranges[at])) ranges[at] = kNoReturn;
     if (!(range > 0) || range >= ranges[at]) continue;
     ranges[at] = range;

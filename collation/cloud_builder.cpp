@@ -106,6 +106,10 @@ std::size_t CloudBuilder::jump_in(const drivers::ScanSlice& slice) const {
 // slice before the corrected angle jumps; when it does not jump then either, the slice begins it.
 std::size_t CloudBuilder::turn_boundary(const drivers::ScanSlice& slice) {
   if (!slice.starts_turn && !turn_is_due_) return kNone;
+  if (slice.starts_turn && slice.turn_at < slice.beams.size()) {
+    turn_is_due_ = false;
+    return slice.turn_at;
+  }
   const std::size_t jump = jump_in(slice);
   const bool found = jump < slice.beams.size();
   const bool at_once = turn_is_due_ || !last_angle_;

@@ -1,6 +1,7 @@
 // What a device makes of a frame, and how the frame's measurements get their time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <span>
@@ -61,6 +62,7 @@ class Decoded {
     to.step = slice.step;
     to.starts_turn = slice.starts_turn;
     to.has_intensity = slice.has_intensity;
+    to.turn_at = slice.turn_at;
     to.beams = slice.beams;
     to.echoes = slice.echoes;
   }
@@ -68,6 +70,16 @@ class Decoded {
     Packet* const packet = reserve(timing, output);
     if (packet != nullptr) packet->emplace<ImuSample>(sample);
   }
+  // A sample is large: it can be written where it stays, too. This one is empty, and is put in by
+  // add_draft(); without that it never was.
+  ImuSample& draft() {
+    Packet& packet = items_[std::min(size_, kMostPackets - 1)].packet;
+    auto* const held = std::get_if<ImuSample>(&packet);
+    if (held == nullptr) return packet.emplace<ImuSample>();
+    held->clear();
+    return *held;
+  }
+  void add_draft(const Timing& timing, unsigned output = kMainOutput) { reserve(timing, output); }
   void undecodable() { what_ = What::undecodable; }  // intact, but its content makes no sense
   void restarted() { what_ = What::restarted; }      // the device says that it has just started
   // The device reports a fault of its own: its code and what that means. It may measure on.

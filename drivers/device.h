@@ -14,9 +14,11 @@ namespace drivers {
 //   span<const Routine<D>> routines() const  what is said to it while it streams
 //   static constexpr std::size_t kOutputs    1 unless it fills kImuOutput, too
 //   static constexpr bool kControlHangsUp    it closes the control channel after each answer
-//   static constexpr bool kDataOpensLater    it offers a data connection in its dialogue: reopen_at()
+//   static constexpr bool kDataOpensLater    it opens a data connection as told: reopen_at()
 //   static double likeness(Bytes)            see recognise.h
 //   void finish(Decoded&)                    gives what waits for frames; at silence and at the end
+//   hal::Duration patience() const           how long what waits may wait for the next frame, then
+//                                            it is finished; Duration::max(): nothing waits
 // A framing may differ from channel to channel: framing(channel) returns another object of the
 // type.
 template <class D>

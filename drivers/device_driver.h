@@ -33,6 +33,7 @@ class DeviceDriver final : public Driver {
     if (health_.state == State::backoff && now >= deadline_) return raise(Event::go, now);
     if (gap > kStalled && health_.state != State::stopping) put_off(gap);
     if (channels_.are_open()) run(now);
+    if (now >= rest_due() && is_wanted()) deliver_rest();
     if (health_.state == State::starting && channels_.are_open() &&
         now >= opened_ + kDiagnoseAfter) {
       diagnose_start();
@@ -46,7 +47,9 @@ class DeviceDriver final : public Driver {
     raise(Event::silence, now);
   }
 
-  hal::Time due() const override { return channels_.are_open() ? talk_.due() : hal::Time::max(); }
+  hal::Time due() const override {
+    return channels_.are_open() ? std::min(talk_.due(), rest_due()) : hal::Time::max();
+  }
 
   void stop(hal::Time now) override { raise(Event::stop, now); }
   void set_wall_clock(std::int64_t unix_minus_inner_ns) override {
@@ -84,7 +87,7 @@ class DeviceDriver final : public Driver {
   void raise(Event event, hal::Time now) {
     const State from = health_.state, to = next(from, event);
     if (to == from) return;
-    if (from == State::streaming) deliver_rest();
+    if (is_wanted()) deliver_rest();
     health_.state = to;
     outlet_.tell(to, now);
     switch (to) {
@@ -187,6 +190,15 @@ class DeviceDriver final : public Driver {
       deliver(frame);
     }
     if (reply == Reply::Kind::measured) run(frame.last_at);
+  }
+
+  // When what waits for the next frame has waited long enough; Time::max(): nothing does.
+  hal::Time rest_due() const {
+    if constexpr (requires { device_.patience(); }) {
+      const hal::Duration patience = device_.patience();
+      if (patience != hal::Duration::max()) return newest_frame_ + patience;
+    }
+    return hal::Time::max();
   }
 
   // What waits for frames that will not come; those it waited for, too, were silent ones.

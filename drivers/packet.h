@@ -30,10 +30,15 @@ struct Echo {
 // part of a turn or a whole scan. `beams` and `echoes` are valid only during the call that delivers
 // them.
 struct ScanSlice {
+  static constexpr std::uint16_t kWhereItJumps = 0xFFFF;
+
   hal::Time first{};         // when beams[0] was measured
   hal::Duration step{};      // between two beams
   bool starts_turn = false;  // the device passed its turn boundary within or just before this slice
   bool has_intensity = false;
+  // The first beam of that turn, where the device tells: its angles may be corrected by the
+  // distance, and then jump elsewhere and back.
+  std::uint16_t turn_at = kWhereItJumps;
   std::optional<std::int64_t> device_ns{};  // the frame's own stamp, unwrapped, unmapped
   std::span<const Beam> beams{};            // of each, the first return
   // The further returns, for devices that tell them: as many places for every beam, beam after
@@ -61,6 +66,21 @@ struct ImuSample {
   std::optional<Vector> delta_velocity{};              // m/s over the device's interval
   std::optional<Vector> delta_angle{};                 // rad over the device's interval
   hal::Duration interval{};                            // that of the deltas; 0: not known
+
+  // As new. What is empty is not written: that is most of it.
+  void clear() {
+    at = {};
+    device_ns.reset();
+    accel.reset();
+    gyro.reset();
+    orientation.reset();
+    mag.reset();
+    pressure.reset();
+    temperature.reset();
+    delta_velocity.reset();
+    delta_angle.reset();
+    interval = {};
+  }
 };
 
 using Packet = std::variant<ScanSlice, ImuSample>;

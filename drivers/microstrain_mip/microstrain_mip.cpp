@@ -258,15 +258,14 @@ void MicrostrainMip::describe() {
 }
 
 void MicrostrainMip::decode(const Frame& frame, Decoded& out) {
-  Measurement measurement;
+  Measurement measurement{.sample = out.draft()};
   if (!measured(frame.bytes, measurement)) return out.undecodable();
-  if (!measurement.carries_anything()) return;
-  out.add(measurement.sample, timing_of(frame, measurement));
+  if (measurement.carries_anything()) out.add_draft(timing_of(frame, measurement));
 }
 
 // Both data sets tell the time of one clock. A packet of one may tell an instant that the other
 // told before, but each advances by itself.
-Timing MicrostrainMip::timing_of(const Frame& frame, const Measurement& measurement) {
+inline Timing MicrostrainMip::timing_of(const Frame& frame, const Measurement& measurement) {
   Timing timing{.arrival = frame.last_at, .bytes = frame.bytes.size()};
   if (measurement.reference_ns && !std::exchange(has_reference_, true)) newest_ = {};
   const auto raw = has_reference_ ? measurement.reference_ns : measurement.week_ns;

@@ -51,13 +51,13 @@ std::optional<unsigned> code_of(Bytes packet, unsigned set, unsigned command);
 void write(Request&, unsigned set, unsigned descriptor, std::span<const std::uint8_t> data);
 
 struct Measurement {
-  ImuSample sample;                                   // without its times
-  std::optional<std::int64_t> reference_ns, week_ns;  // since the start, of the GPS week
+  ImuSample& sample;                                      // comes empty; without its times
+  std::optional<std::int64_t> reference_ns{}, week_ns{};  // since the start, of the GPS week
 
   bool carries_anything() const;
 };
-// Of a packet of a data set, into what is empty; unknown fields are left out. False when its content
-// makes no sense.
+// Of a packet of a data set, into what is empty; unknown fields are left out. False when its
+// content makes no sense.
 bool measured(Bytes packet, Measurement& into);
 
 }  // namespace drivers::mip

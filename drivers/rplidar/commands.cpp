@@ -1,5 +1,8 @@
 #include "drivers/rplidar/commands.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace drivers::rplidar {
 namespace {
 
@@ -26,6 +29,11 @@ std::optional<Bytes> conf_value(const Frame& frame, std::uint32_t type) {
   if (reply.size() < 4) return Bytes{};
   if (wire::u32(reply, 0) != type) return std::nullopt;
   return reply.subspan(4);
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 }  // namespace drivers::rplidar

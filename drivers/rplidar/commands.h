@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "drivers/dialogue.h"
 #include "drivers/wire.h"
@@ -38,5 +39,7 @@ Bytes payload(const Frame&);
 // The value that a configuration reply carries, empty when the device has none; nothing when the
 // reply is about something else.
 std::optional<Bytes> conf_value(const Frame&, std::uint32_t type);
+
+bool same_name(std::string_view a, std::string_view b);  // of modes: whatever their case
 
 }  // namespace drivers::rplidar

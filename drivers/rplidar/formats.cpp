@@ -1,7 +1,6 @@
 #include "drivers/rplidar/formats.h"
 
 #include <algorithm>
-#include <numbers>
 
 #include "drivers/wire.h"
 #include "hal/crc32.h"
@@ -9,18 +8,11 @@
 namespace drivers::rplidar {
 namespace {
 
-constexpr double kRadPerDeg = std::numbers::pi / 180;
-
 constexpr std::array kFormats{
     Format{Answer::standard, 5, 1, true, 508},   Format{Answer::express, 84, 32, false, 254},
     Format{Answer::hq, 781, 96, true, 62.5},     Format{Answer::ultra, 132, 96, false, 127},
     Format{Answer::dense, 84, 40, false, 31.25}, Format{Answer::ultra_dense, 170, 64, true, 31.25},
 };
-
-Beam beam(double clockwise_deg, double mm, unsigned quality) {
-  return {static_cast<float>(-clockwise_deg * kRadPerDeg), static_cast<float>(mm * 1e-3),
-          static_cast<float>(quality)};
-}
 
 std::size_t start_at(const Format& format) { return format.answer == Answer::ultra_dense ? 8 : 2; }
 
@@ -124,10 +116,8 @@ const Format* find_format(unsigned answer) {
 
 bool may_start(const Format& format, Bytes b) {
   switch (format.answer) {
-    case Answer::standard: {
-      const unsigned flags = wire::u8(b, 0) & 3;
-      return (flags == 1 || flags == 2) && (wire::u8(b, 1) & 1) == 1;
-    }
+    case Answer::standard:
+      return may_be_node(b);
     case Answer::hq:
       return wire::u8(b, 0) == 0xA5;
     case Answer::express:
@@ -172,7 +162,7 @@ bool is_intact(const Format& format, Bytes frame) {
 }
 
 double angle_of(const Format& format, Bytes frame) {
-  if (format.answer == Answer::standard) return (wire::u16(frame, 1) >> 1) / 64.0;
+  if (format.answer == Answer::standard) return node_angle(frame) / 64.0;
   if (format.answer == Answer::hq) return wire::u16(frame, 9) * 90.0 / 16384;
   return (wire::u16(frame, start_at(format)) & 0x7FFF) / 64.0;
 }
@@ -182,19 +172,15 @@ bool has_start_flag(const Format& format, Bytes frame) {
   return wire::u16(frame, start_at(format)) >> 15;
 }
 
-Beam decode_node(Bytes node) {
-  return beam((wire::u16(node, 1) >> 1) / 64.0, wire::u16(node, 3) / 4.0, wire::u8(node, 0) >> 2);
-}
-
-bool decode_hq(Bytes frame, std::span<Beam> beams) {
-  bool starts_turn = false;
-  for (std::size_t i = 0; i < 96; ++i) {
+std::size_t decode_hq(Bytes frame, std::span<Beam> beams) {
+  std::size_t turn_at = kMostSamples;
+  for (std::size_t i = kMostSamples; i-- > 0;) {
     const std::size_t at = 9 + 8 * i;
     beams[i] = beam(wire::u16(frame, at) * 90.0 / 16384, wire::u32(frame, at + 2) / 4.0,
                     wire::u8(frame, at + 6));
-    starts_turn |= wire::u8(frame, at + 7) & 1;
+    if ((wire::u8(frame, at + 7) & 1) != 0) turn_at = i;
   }
-  return starts_turn;
+  return turn_at;
 }
 
 void decode_capsule(const Format& format, Bytes capsule, Bytes next, double step,

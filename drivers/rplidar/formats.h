@@ -21,6 +21,7 @@
 
 #include "drivers/framer.h"
 #include "drivers/packet.h"
+#include "drivers/wire.h"
 
 namespace drivers::rplidar {
 
@@ -45,10 +46,20 @@ inline constexpr std::size_t kGathered = 8;  // nodes of one slice, at most
 
 const Format* find_format(unsigned answer);  // null when unknown
 
+// Nodes of the standard format, thousands a second: their angle in 1/64 degree. Nothing else that
+// a device sends, not the descriptor of a reply and not its banner, may be one.
+inline constexpr std::size_t kNodeBytes = 5;
+inline constexpr int kNodeTurn = 360 * 64;
+constexpr bool may_be_node(Bytes b) {
+  const unsigned flags = wire::u8(b, 0) & 3;
+  return (flags == 1 || flags == 2) && (wire::u8(b, 1) & 1) == 1;
+}
+constexpr int node_angle(Bytes b) { return wire::u16(b, 1) >> 1; }
+
 // May a frame of this format start like this? `b` holds at least two bytes.
 bool may_start(const Format&, Bytes b);
-// Could this be such a frame, as far as it has come? HQ frames begin with one byte only and have the
-// dearest checksum: it is tried where no node is nonsense.
+// Could this be such a frame, as far as it has come? HQ frames begin with one byte only and have
+// the dearest checksum: it is tried where no node is nonsense.
 bool is_plausible(const Format&, Bytes b);
 bool is_intact(const Format&, Bytes frame);
 
@@ -59,9 +70,17 @@ inline constexpr double kFullTurn = 360;
 // The S flag: standard, a new turn; capsules, the first one after a start.
 bool has_start_flag(const Format&, Bytes frame);
 
-Beam decode_node(Bytes node);
-// True when a turn starts in it.
-bool decode_hq(Bytes frame, std::span<Beam> beams);
+inline constexpr double kRadPerDeg = 3.14159265358979323846 / 180;
+inline Beam beam(double clockwise_deg, double mm, unsigned quality) {
+  return {static_cast<float>(-clockwise_deg * kRadPerDeg), static_cast<float>(mm * 1e-3),
+          static_cast<float>(quality)};
+}
+
+inline Beam decode_node(Bytes node) {
+  return beam(node_angle(node) / 64.0, wire::u16(node, 3) / 4.0, wire::u8(node, 0) >> 2);
+}
+// The first sample of the turn that starts in it; kMostSamples when none does.
+std::size_t decode_hq(Bytes frame, std::span<Beam> beams);
 // `next`: the capsule after it; `step`: nominal degrees between two samples.
 void decode_capsule(const Format&, Bytes capsule, Bytes next, double step, std::span<Beam> beams);
 

@@ -1,6 +1,5 @@
 #include "drivers/rplidar/framing.h"
 
-#include <cmath>
 #include <string_view>
 
 #include "drivers/wire.h"
@@ -11,7 +10,9 @@ namespace {
 using rplidar::Answer;
 using rplidar::Format;
 
-constexpr std::size_t kDescriptor = 7, kNode = 5;
+using rplidar::kNodeBytes;
+
+constexpr std::size_t kDescriptor = 7;
 constexpr std::uint32_t kLoop = 1u << 30;
 // A quarter of all offsets look like a node: a run of this many is needed to trust one.
 constexpr std::size_t kRun = 5;
@@ -79,10 +80,10 @@ std::size_t RplidarFraming::measure(Bytes b, bool last) {
 }
 
 std::size_t RplidarFraming::measure_node(Bytes b, bool last) {
-  if (b.size() < kNode) return kNeedMore;
-  if (aligned_ != Aligned::no && rplidar::may_start(*format_, b)) {
-    const double deg = rplidar::angle_of(*format_, b);
-    if (aligned_ == Aligned::yes && (node_deg_ < 0 || goes_on(node_deg_, deg))) return kNode;
+  if (b.size() < kNodeBytes) return kNeedMore;
+  if (aligned_ != Aligned::no && rplidar::may_be_node(b)) {
+    if (aligned_ == Aligned::yes && (node_at_ < 0 || goes_on(node_at_, rplidar::node_angle(b))))
+      return kNodeBytes;
     // Lost bytes move the angle or the alignment: what follows tells which.
     const std::size_t run = measure_run(b, last, false);
     if (run != kNotAFrame) return run;
@@ -93,58 +94,37 @@ std::size_t RplidarFraming::measure_node(Bytes b, bool last) {
 
 // A node, if it begins a run of good ones. At the end of all bytes a shorter run has to do.
 std::size_t RplidarFraming::measure_run(Bytes b, bool last, bool by_angle) const {
-  double before = -1;
-  for (std::size_t i = 0; i < kRun; ++i, b = b.subspan(kNode)) {
-    if (b.size() < kNode) {
+  int before = -1;
+  for (std::size_t i = 0; i < kRun; ++i, b = b.subspan(kNodeBytes)) {
+    if (b.size() < kNodeBytes) {
       if (!last) return kNeedMore;
-      return i >= 2 || node_deg_ < 0 || !by_angle ? kNode : kNotAFrame;
+      return i >= 2 || node_at_ < 0 || !by_angle ? kNodeBytes : kNotAFrame;
     }
-    const double deg = rplidar::angle_of(*format_, b);
-    const bool plausible = deg <= rplidar::kFullTurn && (before < 0 || goes_on(before, deg));
-    if (!rplidar::may_start(*format_, b) || (by_angle && !plausible)) return kNotAFrame;
-    before = deg;
+    const int at = rplidar::node_angle(b);
+    const bool plausible = at <= rplidar::kNodeTurn && (before < 0 || goes_on(before, at));
+    if (!rplidar::may_be_node(b) || (by_angle && !plausible)) return kNotAFrame;
+    before = at;
   }
-  return kNode;
+  return kNodeBytes;
 }
 
-// Angles of nodes grow, but each is corrected by its distance: one in eight goes back a little.
-bool RplidarFraming::goes_on(double from_deg, double to_deg) const {
-  const double turned = to_deg - from_deg, half = rplidar::kFullTurn / 2;
-  const double shortest = turned > half    ? turned - rplidar::kFullTurn
-                          : turned < -half ? turned + rplidar::kFullTurn
-                                           : turned;
-  return shortest > -20 && shortest < 30;
-}
-
-bool RplidarFraming::intact(Bytes frame) {
-  if (frame.size() > kBanner.size() && wire::u16(frame, 0) == kRP)
-    return accept(frame, Part::banner);
+// Of what is no node: there is none of that size.
+bool RplidarFraming::is_intact(Bytes frame) {
+  if (frame.size() > kBanner.size() && wire::u16(frame, 0) == kRP) return accept(Part::banner);
   const bool descriptor = wire::u8(frame, 0) == 0xA5 && wire::u8(frame, 1) == 0x5A &&
                           frame.size() >= kDescriptor &&
                           length_of(wire::u32(frame, 2), wire::u8(frame, 6)) == frame.size();
   if (descriptor) {
-    const bool loop = rplidar::find_format(wire::u8(frame, 6)) != nullptr;
-    return accept(frame, loop ? Part::loop : Part::reply);
-  }
-  if (!rplidar::is_intact(*format_, frame)) {
-    damaged_ = true;
-    return false;
-  }
-  return accept(frame, Part::measurement);
-}
-
-bool RplidarFraming::accept(Bytes frame, Part part) {
-  part_ = part;
-  saw_damage_ = std::exchange(damaged_, false);
-  if (part == Part::loop) {
-    format_ = rplidar::find_format(wire::u8(frame, 6));
+    const Format* const loop = rplidar::find_format(wire::u8(frame, 6));
+    if (loop == nullptr) return accept(Part::reply);
+    format_ = loop;
     aligned_ = Aligned::yes;
-    node_deg_ = -1;
-  } else if (part == Part::measurement && format_->answer == Answer::standard) {
-    aligned_ = Aligned::yes;
-    node_deg_ = rplidar::angle_of(*format_, frame);
+    node_at_ = -1;
+    return accept(Part::loop);
   }
-  return true;
+  if (rplidar::is_intact(*format_, frame)) return accept(Part::measurement);
+  damaged_ = true;
+  return false;
 }
 
 }  // namespace drivers

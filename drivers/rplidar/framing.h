@@ -6,6 +6,8 @@
 // Banner: "RP LIDAR System.\r\n" and two more lines (A1M8: 64 bytes).
 #pragma once
 
+#include <utility>
+
 #include "drivers/rplidar/formats.h"
 
 namespace drivers {
@@ -20,9 +22,14 @@ class RplidarFraming {
   // A device that will be asked: whatever comes before a descriptor is garbage.
   void forget() { *this = RplidarFraming(0); }
 
-  std::size_t measure(Bytes b) { return measure(b, false); }
+  std::size_t measure(Bytes b) { return is_next_node(b) ? rplidar::kNodeBytes : measure(b, false); }
   std::size_t measure_last(Bytes b) { return measure(b, true); }
-  bool intact(Bytes frame);
+  bool intact(Bytes frame) {
+    if (frame.size() != rplidar::kNodeBytes) return is_intact(frame);
+    aligned_ = Aligned::yes;
+    node_at_ = rplidar::node_angle(frame);
+    return accept(Part::measurement);
+  }
 
   // Of the frame that was found intact last.
   Part part() const { return part_; }
@@ -35,16 +42,34 @@ class RplidarFraming {
   std::size_t measure(Bytes b, bool last);
   std::size_t measure_node(Bytes b, bool last);
   std::size_t measure_run(Bytes b, bool last, bool by_angle) const;
-  bool goes_on(double from_deg, double to_deg) const;
-  bool accept(Bytes frame, Part part);
+  bool is_intact(Bytes frame);
+
+  // Nearly always what comes is the node behind the one before.
+  bool is_next_node(Bytes b) const {
+    return aligned_ == Aligned::yes && node_at_ >= 0 && b.size() >= rplidar::kNodeBytes &&
+           rplidar::may_be_node(b) && goes_on(node_at_, rplidar::node_angle(b));
+  }
+  // Angles of nodes grow, but each is corrected by its distance: one in eight goes back a little.
+  static constexpr bool goes_on(int from, int to) {
+    constexpr int kMostBack = 20 * 64, kMostOn = 30 * 64;
+    int turned = to - from;
+    if (turned > rplidar::kNodeTurn / 2) turned -= rplidar::kNodeTurn;
+    if (turned < -rplidar::kNodeTurn / 2) turned += rplidar::kNodeTurn;
+    return turned > -kMostBack && turned < kMostOn;
+  }
+  bool accept(Part part) {
+    part_ = part;
+    saw_damage_ = std::exchange(damaged_, false);
+    return true;
+  }
 
   const rplidar::Format* format_;
   Part part_ = Part::reply;
   bool damaged_ = false, saw_damage_ = false;
   // Standard nodes: does one begin where the frame before ended? A recording may well begin with
-  // a whole one.
+  // a whole one. Of other formats there are none: node_at_ stays -1.
   enum class Aligned : std::uint8_t { no, perhaps, yes } aligned_ = Aligned::perhaps;
-  double node_deg_ = -1;  // of the newest node; -1: none yet
+  int node_at_ = -1;  // 1/64 deg, of the newest node; -1: none yet
 };
 
 }  // namespace drivers

@@ -22,14 +22,33 @@ double most_turn(const Format& format, double usual) {
   return format.answer == Answer::standard ? 20 : 1.5 * usual + 0.5;
 }
 
+std::int64_t ns_of(std::int64_t samples, double sample_us) {
+  return nearest(static_cast<double>(samples) * sample_us * 1e3);
+}
+
 hal::Duration step_of(double sample_us) { return hal::Duration(nearest(sample_us * 1e3)); }
 
-void put(hal::Duration step, bool starts_turn, bool has_quality, std::span<const Beam> beams,
+// `turn_at`: where a turn starts; the number of beams or more: nowhere.
+void put(hal::Duration step, std::size_t turn_at, bool has_quality, std::span<const Beam> beams,
          const Timing& timing, Decoded& out) {
-  out.add(
-      ScanSlice{
-          .step = step, .starts_turn = starts_turn, .has_intensity = has_quality, .beams = beams},
-      timing);
+  const bool starts_turn = turn_at < beams.size();
+  out.add(ScanSlice{.step = step,
+                    .starts_turn = starts_turn,
+                    .has_intensity = has_quality,
+                    .turn_at = starts_turn ? static_cast<std::uint16_t>(turn_at)
+                                           : ScanSlice::kWhereItJumps,
+                    .beams = beams},
+          timing);
+}
+
+// The first of n samples behind the nominal front; n when there is none. `before`: the sample
+// before the first.
+std::size_t turn_in(double before, double first, double step, std::size_t n) {
+  if (first >= kFullTurn) return 0;
+  if (first + step * static_cast<double>(n - 1) >= kFullTurn) {
+    return std::min(n - 1, static_cast<std::size_t>(std::ceil((kFullTurn - first) / step)));
+  }
+  return first < before ? 0 : n;
 }
 
 }  // namespace
@@ -64,8 +83,8 @@ void Measurement::take(const Format& format, const Frame& frame, bool damaged, D
   }
   finish(out);
   if (format.answer == Answer::hq) {
-    const bool starts_turn = decode_hq(frame.bytes, beams_);
-    return put(step_of(sample_us(format)), starts_turn, true, beams_,
+    const std::size_t turn_at = decode_hq(frame.bytes, beams_);
+    return put(step_of(sample_us(format)), turn_at, true, beams_,
                timing_of(format, samples_, frame.last_at), out);
   }
   if (holds_ && is_next) release(format, frame.bytes, turned, out);
@@ -74,7 +93,8 @@ void Measurement::take(const Format& format, const Frame& frame, bool damaged, D
 
 // Is this frame the direct successor of the one before? Bytes between them need not be a lost
 // frame; a step of the angle that is too large is one. Two such steps in a row are the motor's.
-bool Measurement::follows(const Format& format, const Frame& frame, double turned, bool damaged) {
+inline bool Measurement::follows(const Format& format, const Frame& frame, double turned,
+                                 bool damaged) {
   const double frame_s = static_cast<double>(format.samples) * sample_us(format) * 1e-6;
   if (turned > kFullTurn * kFastestHz * frame_s) return false;
 
@@ -92,8 +112,8 @@ bool Measurement::follows(const Format& format, const Frame& frame, double turne
 }
 
 // Counts this frame and those that were lost before it.
-std::int64_t Measurement::frames_since(const Format& format, const Frame& frame,
-                                       double turned) const {
+inline std::int64_t Measurement::frames_since(const Format& format, const Frame& frame,
+                                              double turned) const {
   const double frame_us = static_cast<double>(format.samples) * sample_us(format);
   const bool lost = frame.skipped > 0 || turned > most_turn(format, usual_turn_);
   if (!lost) return 1;
@@ -105,11 +125,11 @@ std::int64_t Measurement::frames_since(const Format& format, const Frame& frame,
 void Measurement::release(const Format& format, Bytes next, double turned, Decoded& out) {
   const Bytes capsule = Bytes(held_).first(held_size_);
   const double step = turned / static_cast<double>(format.samples);
-  const double first = angle_of(format, capsule), last = first + turned - step;
+  const double first = angle_of(format, capsule);
   decode_capsule(format, capsule, next, step, beams_);
-  const bool starts_turn = first < last_beam_ || last >= kFullTurn;
-  last_beam_ = within(last, kFullTurn);
-  put(step_of(sample_us(format)), starts_turn, format.has_quality,
+  const std::size_t turn_at = turn_in(last_beam_, first, step, format.samples);
+  last_beam_ = within(first + turned - step, kFullTurn);
+  put(step_of(sample_us(format)), turn_at, format.has_quality,
       std::span(beams_).first(format.samples), timing_of(format, held_samples_, held_arrival_),
       out);
 }
@@ -122,23 +142,27 @@ void Measurement::hold(const Frame& frame) {
   holds_ = true;
 }
 
-// A node that starts a turn ends the one before, which must not wait. Of those that are gathered
-// the one that came with least delay tells the time: the others were held up on their way.
-void Measurement::take_node(const Format& format, const Frame& frame, bool joins, Decoded& out) {
+// A node that starts a turn ends the one before, which must not wait.
+inline void Measurement::take_node(const Format& format, const Frame& frame, bool joins,
+                                   Decoded& out) {
   if (!joins) finish(out);
-  const Timing timing = timing_of(format, samples_, frame.last_at);
-  const hal::Duration step = step_of(sample_us(format));
   if (has_start_flag(format, frame.bytes)) {
     finish(out);
     beams_[0] = decode_node(frame.bytes);
-    return put(step, true, true, std::span(beams_).first(1), timing, out);
+    return put(step_of(sample_us(format)), 0, true, std::span(beams_).first(1),
+               timing_of(format, samples_, frame.last_at), out);
   }
-  const auto delay = [](const Timing& t) { return hal::to_ns(t.arrival) - t.raw_ns; };
-  if (gathered_ == 0 || delay(timing) <= delay(nodes_timing_)) {
-    nodes_timing_ = timing;
-    nodes_timing_.to_first = -step * static_cast<std::int64_t>(gathered_);
+  nodes_us_ = sample_us(format);
+  const auto delay = [this](hal::Time at, std::int64_t samples) {
+    return hal::to_ns(at) - ns_of(samples, nodes_us_);
+  };
+  // Of those that came together it is the last.
+  if (gathered_ == 0 || frame.last_at == swiftest_at_ ||
+      delay(frame.last_at, samples_) <= delay(swiftest_at_, swiftest_samples_)) {
+    swiftest_ = gathered_;
+    swiftest_samples_ = samples_;
+    swiftest_at_ = frame.last_at;
   }
-  nodes_step_ = step;
   nodes_[gathering_][gathered_++] = decode_node(frame.bytes);
   if (gathered_ == kGathered) finish(out);
 }
@@ -148,7 +172,13 @@ void Measurement::finish(Decoded& out) {
   if (gathered_ == 0) return;
   const auto beams = std::span(nodes_[gathering_]).first(std::exchange(gathered_, 0));
   gathering_ ^= 1;
-  put(nodes_step_, false, true, beams, nodes_timing_, out);
+  const hal::Duration step = step_of(nodes_us_);
+  const Timing timing{.source = Timing::Source::counter,
+                      .raw_ns = ns_of(swiftest_samples_, nodes_us_),
+                      .arrival = swiftest_at_,
+                      .bytes = kNodeBytes,
+                      .to_first = -step * static_cast<std::int64_t>(swiftest_)};
+  put(step, beams.size(), true, beams, timing, out);
 }
 
 void Measurement::forget() {
@@ -160,7 +190,7 @@ void Measurement::forget() {
 Timing Measurement::timing_of(const Format& format, std::int64_t samples, hal::Time arrival) const {
   return {
       .source = Timing::Source::counter,
-      .raw_ns = nearest(static_cast<double>(samples) * sample_us(format) * 1e3),
+      .raw_ns = ns_of(samples, sample_us(format)),
       .arrival = arrival,
       .bytes = format.bytes,
       .to_first = -step_of(sample_us(format)) * (static_cast<std::int64_t>(format.samples) - 1)};

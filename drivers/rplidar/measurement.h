@@ -7,6 +7,9 @@
 
 namespace drivers::rplidar {
 
+// What a collator waits beyond the delivery.
+inline constexpr hal::Duration kPatience = std::chrono::milliseconds(10);
+
 class Measurement {
  public:
   // `sample_us`: between two samples; 0: as usual for the format.
@@ -20,8 +23,9 @@ class Measurement {
   // Nodes come out kGathered at a time, sooner where they do not follow each other; one that starts
   // a turn at once and alone.
   void take(const Format&, const Frame&, bool damaged, Decoded&);
-  // Nodes that wait for others that will not come.
+  // Nodes that wait for others that will not come, and how long they may wait for those.
   void finish(Decoded&);
+  hal::Duration patience() const { return gathered_ > 0 ? kPatience : hal::Duration::max(); }
   void forget();  // the port was opened anew: what waits is of before
 
  private:
@@ -53,8 +57,11 @@ class Measurement {
   std::array<std::array<Beam, kGathered>, 2> nodes_{};
   std::size_t gathering_ = 0, gathered_ = 0;  // which of the two, and how many are there
   bool closed_ = false;                       // none may join them any more
-  Timing nodes_timing_{};
-  hal::Duration nodes_step_{};
+  double nodes_us_ = 0;                       // between two of them
+  // The one that came with least delay: the others were held up on their way.
+  std::size_t swiftest_ = 0;
+  std::int64_t swiftest_samples_ = 0;
+  hal::Time swiftest_at_{};
 
   std::array<Beam, kMostSamples> beams_{};
 };

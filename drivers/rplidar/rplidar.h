@@ -29,6 +29,7 @@ class Rplidar {
   Framing& framing(Channel) { return framing_; }
   void decode(const Frame&, Decoded&);
   void finish(Decoded& out) { measurement_.finish(out); }
+  hal::Duration patience() const { return measurement_.patience(); }
   // Model, firmware, hardware and serial number, once it told them.
   const hal::Text<96>& about() const { return about_; }
   // Recordings begin without a descriptor: of the format that fits best.

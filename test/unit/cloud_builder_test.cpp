@@ -124,6 +124,20 @@ TEST(CloudBuilder, CutsATurnAtTheBeamThatPassesTheBoundary) {
   check_cloud(1, 6, start + 4 * kStep);
 }
 
+TEST(CloudBuilder, ATurnBeginsAtTheBeamThatItsDeviceNamesWhereverTheAnglesJump) {
+  CloudBuilder builder(options(), pool);
+  add(builder, {300, 320, 340});
+  std::vector<Beam> beams;
+  for (const float d : {352.F, 354.F, 356.F, 1.F, 359.F}) beams.push_back({d * kDegree, 2, 7});
+  add(builder,
+      ScanSlice{.first = now, .step = kStep, .starts_turn = true, .turn_at = 1, .beams = beams});
+  LONGS_EQUAL(1, clouds.size());
+  check_cloud(0, 4, Time{1000s});
+  now += 5 * kStep;
+  add(builder, {2, 6, 10});
+  LONGS_EQUAL(1, clouds.size());
+}
+
 TEST(CloudBuilder, SeesTheJumpBetweenTwoSlices) {
   CloudBuilder builder(options(), pool);
   const Time start = now;

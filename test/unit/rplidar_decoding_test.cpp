@@ -108,6 +108,20 @@ TEST(RplidarDecoding, ATurnStartsWhereTheNominalAngleWraps) {
   CHECK_FALSE(sink.all[4].head.starts_turn);
 }
 
+// Corrected angles lie up to 8 degrees behind, and jump there and back.
+TEST(RplidarDecoding, ATurnStartsAtTheFirstBeamBehindTheNominalFront) {
+  decode("0x82", capsules(60, 16));  // 300, 316, 332, 348, 4, ...
+  LONGS_EQUAL(24, sink.all[3].head.turn_at);
+  LONGS_EQUAL(ScanSlice::kWhereItJumps, sink.all[4].head.turn_at);
+  sink.all.clear();
+  decode("0x82", capsules(60));  // 300, 315, 330, 345, 0, ...
+  LONGS_EQUAL(0, sink.all[4].head.turn_at);
+  sink.all.clear();
+  decode("0x82",
+         {device::express(340, 1000), device::express(359, 1000), device::express(18, 1000)});
+  LONGS_EQUAL(2, sink.all[1].head.turn_at);
+}
+
 TEST(RplidarDecoding, ACapsuleBeforeADamagedOneIsDropped) {
   auto frames = capsules(10);
   frames[5][40] ^= std::byte{1};
@@ -218,6 +232,7 @@ TEST(RplidarDecoding, NodesAreGatheredAndOneThatStartsATurnComesAlone) {
     const int last_of_turn = node / 300 * 300 + 296;
     LONGS_EQUAL(starts ? 1 : node == last_of_turn ? 3 : 8, slice.beams.size());
     CHECK_EQUAL(starts, slice.head.starts_turn);
+    LONGS_EQUAL(starts ? 0 : ScanSlice::kWhereItJumps, slice.head.turn_at);
     CHECK_TRUE(slice.head.first == begin + node * 508us);
     CHECK_TRUE(slice.head.step == 508us);
     for (const auto& beam : slice.beams) {
@@ -244,6 +259,7 @@ TEST(RplidarDecoding, AnHqFrameStartsATurnWhereASampleSaysSo) {
   decode("0x83", {device::hq(350, 0.1, 1, 0, -1), device::hq(359.6, 0.1, 1, 0, 4)});
   CHECK_FALSE(sink.all[0].head.starts_turn);
   CHECK_TRUE(sink.all[1].head.starts_turn);
+  LONGS_EQUAL(4, sink.all[1].head.turn_at);
 }
 
 TEST(RplidarDecoding, TheLastBeamIsStampedWithTheArrivalOfItsOwnCapsule) {
@@ -391,7 +407,8 @@ TEST(RplidarDecoding, RealExpressCapsulesGiveTheirExpectedPoints) {
     const auto& slice = sink.all[capsule];
     DOUBLES_EQUAL(0, std::remainder(clockwise_deg(slice.beams[sample]) - deg, 360), 0.023);
     DOUBLES_EQUAL(mm, static_cast<double>(slice.beams[sample].range) * 1000, 0.01);
-    if (turn != 0) CHECK_TRUE(slice.head.starts_turn);
+    // The mark is of the sample whose successor is behind the front.
+    if (turn != 0) LONGS_EQUAL(sample + 1, slice.head.turn_at);
     ++n;
   }
   LONGS_EQUAL(128, n);

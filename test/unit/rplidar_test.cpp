@@ -217,6 +217,53 @@ TEST(Rplidar, SilenceEndsInANewStart) {
   LONGS_EQUAL(1, driver->health().faults);
 }
 
+TEST(Rplidar, NodesThatWaitForTheirGroupGoOutWhenTheLinePauses) {
+  set("mode", "Standard");
+  start();
+  pass(200ms);
+  CHECK_TRUE(state() == State::streaming);
+  while (log.beams == sent) stream(1);
+  const std::size_t told = log.beams;
+  driver->tick(clock.advance(9ms));
+  LONGS_EQUAL(told, log.beams);
+  CHECK_TRUE(driver->due() == clock.now() + 1ms);
+  driver->tick(clock.advance(1ms));
+  LONGS_EQUAL(sent, log.beams);
+  CHECK_TRUE(driver->due() == hal::Time::max());
+  check_books();
+}
+
+TEST(Rplidar, FewNodesBeforeSilenceAreNotLostWhileItStarts) {
+  set("mode", "Standard");
+  start();
+  while (lidar.streams == 0) {
+    clock.advance(1ms);
+    serve();
+    driver->tick(clock.now());
+  }
+  stream(5);
+  CHECK_TRUE(state() == State::starting);
+  driver->tick(clock.advance(20ms));
+  CHECK_TRUE(state() == State::streaming);
+  LONGS_EQUAL(5, log.beams);
+  check_books();
+}
+
+TEST(Rplidar, FewNodesBeforeItIsUnpluggedAreNotLostWhileItStarts) {
+  set("mode", "Standard");
+  start();
+  while (lidar.streams == 0) {
+    clock.advance(1ms);
+    serve();
+    driver->tick(clock.now());
+  }
+  stream(5);
+  port->unplug();
+  CHECK_TRUE(state() == State::backoff);
+  LONGS_EQUAL(5, log.beams);
+  check_books();
+}
+
 TEST(Rplidar, RunningItAllocatesNothing) {
   start();
   pass(200ms);
