@@ -118,6 +118,7 @@ class DeviceDriver final : public Driver {
   }
 
   void open_ports(hal::Time now) {
+    health_.unwanted += take_rest().size();
     device_.restart();
     outlet_.stampers().reopen();
     set_rate(link_.rate.configured);
@@ -187,6 +188,8 @@ class DeviceDriver final : public Driver {
       if (decoded_.is_restarted()) restarted_ = is_wanted();  // else the script itself caused it
       ++(decoded_.is_undecodable() ? health_.undecodable : health_.silent_frames);
     } else {
+      health_.undecodable += decoded_.is_undecodable();
+      health_.extra_packets += decoded_.items().size() - (decoded_.is_undecodable() ? 0 : 1);
       deliver(frame);
     }
     if (reply == Reply::Kind::measured) run(frame.last_at);
@@ -202,16 +205,15 @@ class DeviceDriver final : public Driver {
   }
 
   // What waits for frames that will not come; those it waited for, too, were silent ones.
-  void deliver_rest() {
-    if constexpr (requires { device_.finish(decoded_); }) {
-      decoded_.clear();
-      device_.finish(decoded_);
-      health_.lost += decoded_.lost();
-      health_.lost_parts += decoded_.lost_parts();
-      health_.extra_packets += decoded_.items().size();
-      hand_over(decoded_.items(), newest_frame_);
-    }
+  std::span<Decoded::Item> take_rest() {
+    decoded_.clear();
+    if constexpr (requires { device_.finish(decoded_); }) device_.finish(decoded_);
+    health_.lost += decoded_.lost();
+    health_.lost_parts += decoded_.lost_parts();
+    health_.extra_packets += decoded_.items().size();
+    return decoded_.items();
   }
+  void deliver_rest() { hand_over(take_rest(), newest_frame_); }
 
   // A script may have ended the connection within a chunk: what follows there is unwanted, too.
   bool is_wanted() const {
@@ -222,7 +224,6 @@ class DeviceDriver final : public Driver {
 
   void deliver(const Frame& frame) {
     const std::span<Decoded::Item> items = decoded_.items();
-    health_.extra_packets += items.size() - 1;
     if (!is_wanted()) {
       health_.unwanted += items.size();
       return;

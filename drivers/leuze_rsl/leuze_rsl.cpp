@@ -114,10 +114,8 @@ void LeuzeRsl::take_block(const Frame& frame, Decoded& out) {
   if (!field_) return;
   const std::size_t block = wire::u16(b, 14), begin = block * kBlock;
   const std::size_t n = (b.size() - kHeader) / beam_size(b);
-  if (is_200(b) != field_->is_200 || block >= field_->blocks() ||
-      n != std::min(kBlock, field_->beams - begin)) {
-    return out.undecodable();
-  }
+  if (is_200(b) != field_->is_200 || block >= field_->blocks()) return out.undecodable();
+  const bool makes_sense = n == std::min(kBlock, field_->beams - begin);
   now_ = frame.last_at;
   const std::uint32_t scan = wire::u32(b, 16);
   const std::uint64_t number = std::uint64_t{scan} * field_->blocks() + block;
@@ -125,10 +123,11 @@ void LeuzeRsl::take_block(const Frame& frame, Decoded& out) {
   const bool is_restarted = is_behind && blocks_.expected() - number > kLatest;
   if (!is_restarted && blocks_.is_waiting(number)) return;  // it came twice
   const auto deliver = [&](Block& ready) { give(ready, out); };
-  std::uint64_t lost = 0;
-  if (is_restarted) {
-    lost = blocks_.give_up_all(deliver);
-    blocks_.forget();
+  if (!makes_sense) {  // it takes its place without beams, or it would count as lost, too
+    out.undecodable();
+    if (!blocks_.is_close(number)) return;
+    blocks_.place().slice = {};
+    return out.lost(blocks_.take(number, deliver));
   }
   Block& to = blocks_.place();
   const auto step = per_unit(field_->is_200) * static_cast<std::int64_t>(field_->interval);
@@ -145,7 +144,7 @@ void LeuzeRsl::take_block(const Frame& frame, Decoded& out) {
   to.timing.arrival = now_;
   // The stamper drops what is stale.
   if (is_behind && !is_restarted) return out.add(to.slice, to.timing);
-  out.lost(lost + blocks_.take(number, deliver));
+  out.lost(is_restarted ? blocks_.take_anew(number, deliver) : blocks_.take(number, deliver));
 }
 
 void LeuzeRsl::fill(Bytes b, std::size_t first_beam, std::span<Beam> beams) const {
@@ -164,6 +163,7 @@ void LeuzeRsl::fill(Bytes b, std::size_t first_beam, std::span<Beam> beams) cons
 }
 
 void LeuzeRsl::give(Block& block, Decoded& out) {
+  if (block.slice.beams.empty()) return;
   block.slice.starts_turn = scan_ != block.scan;
   scan_ = block.scan;
   block.timing.arrival = now_;

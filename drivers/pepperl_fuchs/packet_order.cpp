@@ -1,6 +1,5 @@
 #include "drivers/pepperl_fuchs/packet_order.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace drivers::pepperl {
@@ -13,47 +12,18 @@ bool ends_scan(const Header& h) { return h.first_index + h.points == h.points_in
 
 }  // namespace
 
-PacketOrder::PacketOrder() {
-  for (Arrived& arrived : all_) arrived.beams.resize(kMostPoints);
-}
-
 void PacketOrder::restart() {
-  waiting_size_ = leaving_size_ = 0;
-  has_newest_ = false;
-  packets_in_scan_ = 0;
+  order_.forget();
+  restart_count();
 }
 
-Arrived* PacketOrder::place(const Header& header, hal::Time at) {
-  leaving_size_ = 0;
-  if (has_newest_ && header.stamp_ns <= newest_.stamp_ns) {
-    if (newest_.stamp_ns - header.stamp_ns < kBegunAnew) return nullptr;
-    restart();
-  }
-  if (is_held(header.stamp_ns)) return nullptr;
-  Arrived* const free = &*std::ranges::find_if(all_, [this](const Arrived& a) {
-    const auto waiting = std::span(waiting_).first(waiting_size_);
-    return std::ranges::find(waiting, &a) == waiting.end();
-  });
-  free->header = header;
-  free->at = at;
-  waiting_[waiting_size_++] = free;
-  return free;
+bool PacketOrder::is_stale(const Header& header) const {
+  return !is_anew(header) &&
+         (order_.is_behind(number_of(header)) || order_.is_waiting(number_of(header)));
 }
 
-std::span<Arrived* const> PacketOrder::release() {
-  while (waiting_size_ > 0) {
-    const std::size_t i = oldest();
-    const Arrived& next = *waiting_[i];
-    const hal::Time newest_at =
-        std::ranges::max(std::span(waiting_).first(waiting_size_), {}, &Arrived::at)->at;
-    const bool is_late = waiting_size_ > kWaiting || newest_at - next.at > kPatience;
-    if (!follows(next.header)) {
-      if (!is_late) break;
-      lost_ += missing_before(next.header);
-    }
-    leave(i);
-  }
-  return std::span(leaving_).first(leaving_size_);
+bool PacketOrder::is_anew(const Header& header) const {
+  return has_newest_ && newest_.stamp_ns - header.stamp_ns >= kBegunAnew;
 }
 
 // The next point is due when the turn has gone on so far: dead angles are passed over.
@@ -67,28 +37,19 @@ bool PacketOrder::follows(const Header& next) const {
   return next.first_index == index && std::abs(off) < newest_.turn_ns / 2;
 }
 
-bool PacketOrder::is_held(std::int64_t stamp_ns) const {
-  const auto waiting = std::span(waiting_).first(waiting_size_);
-  return std::ranges::any_of(waiting,
-                             [&](const Arrived* a) { return a->header.stamp_ns == stamp_ns; });
-}
-
-std::size_t PacketOrder::oldest() const {
-  const auto waiting = std::span(waiting_).first(waiting_size_);
-  const auto found =
-      std::ranges::min_element(waiting, {}, [](const Arrived* a) { return a->header.stamp_ns; });
-  return static_cast<std::size_t>(found - waiting.begin());
-}
-
-void PacketOrder::leave(std::size_t i) {
-  Arrived* const next = waiting_[i];
-  waiting_[i] = waiting_[--waiting_size_];
-  const Header& h = next->header;
-  next->starts_turn = !has_newest_ || h.scan != newest_.scan || h.layer != newest_.layer;
+void PacketOrder::leave_as_newest(Arrived& next) {
+  const Header& h = next.header;
+  if (is_anew(h)) restart_count();
+  if (has_newest_ && !follows(h)) lost_ += missing_before(h);
+  next.starts_turn = !has_newest_ || h.scan != newest_.scan || h.layer != newest_.layer;
   newest_ = h;
   has_newest_ = true;
   if (ends_scan(h)) packets_in_scan_ = h.packet;
-  leaving_[leaving_size_++] = next;
+}
+
+void PacketOrder::restart_count() {
+  has_newest_ = false;
+  packets_in_scan_ = 0;
 }
 
 std::uint64_t PacketOrder::missing_before(const Header& next) const {

@@ -319,25 +319,35 @@ void PepperlFuchs::decode(const Frame& frame, Decoded& out) {
     out.fault(hal::Text<96>::of("status %08x: %s", header->status, fault.words));
     break;
   }
-  pepperl::Arrived* const place = order_.place(*header, frame.last_at);
-  if (place == nullptr) return;
-  pepperl::read_points(frame.bytes, *header, place->beams);
-  for (const pepperl::Arrived* const next : order_.release()) {
-    const pepperl::Header& h = next->header;
-    if (layer_ >= 0 && h.type == pepperl::PacketType::c1 && h.layer != unsigned(layer_)) continue;
-    const auto step = hal::Duration(std::llround(h.point_ns()));
-    const Timing timing{.source = Timing::Source::clock,
-                        .raw_ns = h.stamp_ns,
-                        .arrival = next->at,
-                        .held = hal::Duration(std::llround(h.point_ns() * (h.points - 1))),
-                        .period = step * std::int64_t{h.points}};
-    out.add(ScanSlice{.step = step,
-                      .starts_turn = next->starts_turn,
-                      .has_intensity = h.type != pepperl::PacketType::a,
-                      .beams = std::span(next->beams).first(h.points)},
-            timing);
-  }
-  if (const std::uint64_t lost = order_.take_lost()) out.lost(lost);
+  const auto give = [&](const pepperl::Arrived& next) { deliver(next, out); };
+  if (order_.is_stale(*header)) return;
+  pepperl::Arrived& place = order_.place();
+  place.header = *header;
+  place.at = frame.last_at;
+  pepperl::read_points(frame.bytes, *header, place.beams);
+  order_.take(give);
+  out.lost(order_.take_lost());
+}
+
+void PepperlFuchs::finish(Decoded& out) {
+  order_.give_up([&](const pepperl::Arrived& next) { deliver(next, out); });
+  out.lost(order_.take_lost());
+}
+
+void PepperlFuchs::deliver(const pepperl::Arrived& packet, Decoded& out) const {
+  const pepperl::Header& h = packet.header;
+  if (layer_ >= 0 && h.type == pepperl::PacketType::c1 && h.layer != unsigned(layer_)) return;
+  const auto step = hal::Duration(std::llround(h.point_ns()));
+  const Timing timing{.source = Timing::Source::clock,
+                      .raw_ns = h.stamp_ns,
+                      .arrival = packet.at,
+                      .held = hal::Duration(std::llround(h.point_ns() * (h.points - 1))),
+                      .period = step * std::int64_t{h.points}};
+  out.add(ScanSlice{.step = step,
+                    .starts_turn = packet.starts_turn,
+                    .has_intensity = h.type != pepperl::PacketType::a,
+                    .beams = std::span(packet.beams).first(h.points)},
+          timing);
 }
 
 }  // namespace drivers

@@ -36,6 +36,7 @@ class PepperlFuchs {
   void restart();
   Framing& framing(Channel channel) { return channel == Channel::control ? http_ : data_; }
   void decode(const Frame&, Decoded&);
+  void finish(Decoded&);
   ClockModel clock_model() const { return {}; }
   hal::Duration max_silence() const { return std::chrono::milliseconds(500); }
   std::span<const Routine<PepperlFuchs>> routines() const { return routines_; }
@@ -70,6 +71,7 @@ class PepperlFuchs {
     Reply otherwise = Reply::not_mine();
   };
   static Answer answer(const Frame&);
+  void deliver(const pepperl::Arrived&, Decoded&) const;
   bool is_set(double wanted, double now) const;
 
   Framing data_{}, http_{.http = true};

@@ -22,7 +22,6 @@ constexpr double kLongestQuaternion = 1.002;    // squared
 constexpr float kMostMm = 100;                  // of a unit of distance
 constexpr std::uint64_t kMostUs = std::uint64_t{1} << 52;
 constexpr std::uint64_t kRestartedUs = 500'000;  // a clock that is so far behind began anew
-constexpr std::uint64_t kFarAhead = 256, kMostLost = 1 << 20;
 
 constexpr std::array kOptions{
     OptionSpec{.key = "family",
@@ -93,8 +92,7 @@ SickCompact::SickCompact(const Options& options)
       wants_motion_(options.flag("imu")) {}
 
 void SickCompact::restart() {
-  for (Segment& segment : segments_) segment.waits = false;
-  began_ = false;
+  segments_.forget();
   frame_.reset();
   turns_hz_ = 0;
   other_speeds_ = 0;
@@ -120,12 +118,15 @@ void SickCompact::decode(const Frame& frame, Decoded& out) {
   if (compact::command_of(frame.bytes) == compact::Command::motion) {
     return decode_motion(frame, out);
   }
-  Segment& segment = *std::ranges::find(segments_, false, &Segment::waits);
-  if (!read(frame.bytes, segment)) return out.undecodable();
+  Segment& segment = segments_.place();
+  segment.slice = {};
+  const bool makes_sense = read(frame.bytes, segment);
+  if (!makes_sense) {
+    segment.slice = {};
+    out.undecodable();
+  }
   now_ = frame.last_at;
-  lost_ = 0;
-  put_in_order(segment, out);
-  out.lost(lost_);
+  put_in_order(segment, makes_sense, out);
 }
 
 void SickCompact::decode_motion(const Frame& frame, Decoded& out) {
@@ -259,60 +260,26 @@ void SickCompact::measure_speed(double angle, std::uint64_t us) {
   turns_hz_ = hz;
 }
 
-// Segments are delivered in the order of their counter.
-void SickCompact::put_in_order(Segment& segment, Decoded& out) {
-  const bool behind = began_ && segment.counter < expected_;
-  const bool restarted = behind && segment.sent_us + kRestartedUs < newest_us_;
-  const bool ahead = began_ && !behind && segment.counter - expected_ > kFarAhead;
+// Segments are delivered in the order of their counter. One that makes no sense takes its place
+// without beams, or it would count as lost, too.
+void SickCompact::put_in_order(Segment& segment, bool makes_sense, Decoded& out) {
+  const auto give = [&](Segment& next) { deliver(next, out); };
+  const std::uint64_t number = segment.counter;
+  const bool behind = segments_.is_behind(number);
+  const bool restarted = behind && makes_sense && segment.sent_us + kRestartedUs < newest_us_;
+  if (!makes_sense && !segments_.is_close(number)) return;
   if (behind && !restarted) {  // the stamper drops what is stale
     if (segment.slice.beams.empty()) return;
     segment.timing.arrival = now_;
     return out.add(segment.slice, segment.timing);
   }
-  if (restarted || ahead) {
-    while (oldest_waiting()) give_up(out);
-    if (ahead && segment.counter - expected_ < kMostLost) lost_ += segment.counter - expected_;
-  }
-  if (!began_ || restarted || ahead) expected_ = segment.counter;
-  began_ = true;
-  newest_us_ = restarted ? segment.sent_us : std::max(newest_us_, segment.sent_us);
-  for (const Segment& other : segments_) {
-    if (other.waits && other.counter == segment.counter) return;  // it came twice
-  }
-  segment.waits = true;
-  release(out);
-  if (std::ranges::count(segments_, true, &Segment::waits) > std::ptrdiff_t{kMostWaiting}) {
-    give_up(out);
-  }
-}
-
-SickCompact::Segment* SickCompact::oldest_waiting() {
-  Segment* oldest = nullptr;
-  for (Segment& segment : segments_) {
-    if (segment.waits && (!oldest || segment.counter < oldest->counter)) oldest = &segment;
-  }
-  return oldest;
-}
-
-void SickCompact::release(Decoded& out) {
-  for (Segment* next = oldest_waiting(); next && next->counter == expected_;
-       next = oldest_waiting()) {
-    deliver(*next, out);
-    next->waits = false;
-    ++expected_;
-  }
-}
-
-// What the oldest one waits for is lost.
-void SickCompact::give_up(Decoded& out) {
-  const std::uint64_t next = oldest_waiting()->counter;
-  lost_ += next - expected_;
-  expected_ = next;
-  release(out);
+  if (!restarted && segments_.is_waiting(number)) return;  // it came twice
+  if (makes_sense) newest_us_ = restarted ? segment.sent_us : std::max(newest_us_, segment.sent_us);
+  out.lost(restarted ? segments_.take_anew(number, give) : segments_.take(number, give));
 }
 
 void SickCompact::finish(Decoded& out) {
-  while (oldest_waiting()) give_up(out);
+  out.lost(segments_.give_up_all([&](Segment& next) { deliver(next, out); }));
 }
 
 void SickCompact::deliver(Segment& segment, Decoded& out) {

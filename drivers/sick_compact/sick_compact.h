@@ -25,6 +25,7 @@
 #include <span>
 
 #include "drivers/device_driver.h"
+#include "drivers/in_order.h"
 #include "drivers/registry.h"
 #include "drivers/sick_compact/telegram.h"
 
@@ -56,7 +57,6 @@ class SickCompact {
 
   // What a datagram gave. One that waits has a place of its own.
   struct Segment {
-    bool waits = false;
     std::uint64_t counter = 0, frame = 0, number = 0, sent_us = 0;
     ScanSlice slice{};
     Timing timing{};
@@ -102,10 +102,7 @@ class SickCompact {
   bool fill(const Line&, Segment&);
   std::size_t within_field(const Line&, std::span<const Beam>) const;
   void measure_speed(double angle, std::uint64_t us);
-  void put_in_order(Segment&, Decoded&);
-  Segment* oldest_waiting();
-  void release(Decoded&);
-  void give_up(Decoded&);
+  void put_in_order(Segment&, bool makes_sense, Decoded&);
   void deliver(Segment&, Decoded&);
 
   // As configured.
@@ -128,12 +125,10 @@ class SickCompact {
   bool has_layers_ = false;
   double turns_hz_ = 0;        // 0: not known yet
   unsigned other_speeds_ = 0;  // segments in a row that seem faster
-  std::uint64_t expected_ = 0, newest_us_ = 0;
-  bool began_ = false;
+  std::uint64_t newest_us_ = 0;
   std::optional<std::uint64_t> frame_{};  // that was delivered last
-  std::uint64_t lost_ = 0;                // since the datagram before
   hal::Time now_{};                       // arrival of the newest datagram
-  std::array<Segment, kMostWaiting + 1> segments_{};
+  InOrder<Segment, kMostWaiting> segments_;
 };
 
 }  // namespace drivers

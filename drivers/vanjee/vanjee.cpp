@@ -252,32 +252,33 @@ void Vanjee::decode(const Frame& frame, Decoded& out) {
   if (!is_scan(b)) return;
   const std::optional<Head> head = read(b);
   if (!head) return out.undecodable();
+  const auto deliver = [&](Part& part) { give(part, out); };
   if (head->is_intensity && !between_ && head->number <= head->packets / 2) {
-    between_ = true;
+    between_ = true;  // so they are numbered otherwise
+    (void)parts_.give_up_all(deliver);
     parts_.forget();
   }
   const std::size_t index = index_of(*head);
   learn_field(*head, index);
   if (field_ == 0) return;  // the step is not known before the end of the first turn
-  const auto deliver = [&](Part& part) { give(part, out); };
   const std::uint64_t number = number_of(*head);
-  std::uint64_t lost = 0;
   if (parts_.is_waiting(number)) return;  // it came twice
   const bool is_behind = parts_.is_behind(number);
   if (is_behind && parts_.expected() - number <= kLatest) return;  // twice, or too late
-  if (is_behind) {
-    lost = parts_.give_up_all(deliver);
-    parts_.forget();
-  }
   Part& part = parts_.place();
   part.turn =
       model_ == Model::w719 ? static_cast<std::uint32_t>(number / head->packets) : head->turn;
   part.index = index;
   part.is_intensity = head->is_intensity;
-  if (!fill(b, *head, part)) return out.undecodable();
-  time(b, *head, frame.last_at, part);
+  if (fill(b, *head, part)) {
+    time(b, *head, frame.last_at, part);
+  } else {  // it takes its place without beams, or it would count as lost, too
+    if (!parts_.is_close(number)) return out.undecodable();
+    part.slice = {};
+    out.undecodable();
+  }
   newest_bank_ = std::max(newest_bank_, number);
-  out.lost(lost + parts_.take(number, deliver));
+  out.lost(is_behind ? parts_.take_anew(number, deliver) : parts_.take(number, deliver));
 }
 
 void Vanjee::finish(Decoded& out) {
@@ -345,6 +346,7 @@ void Vanjee::time(Bytes b, const Head& head, hal::Time arrival, Part& part) cons
 
 // In the order of the device.
 void Vanjee::give(Part& part, Decoded& out) {
+  if (part.slice.beams.empty()) return;
   if (part.is_intensity) return take_intensities(part, out);
   release_before(part.turn, out);
   if (has_intensities_ && part.index < kMostWaitingForIntensities) return hold(part);

@@ -59,6 +59,45 @@ TEST(InOrder, AFarJumpIsANewBeginning) {
   LONGS_EQUAL(0, take(std::uint64_t{1} << 40));  // no loss is so large
 }
 
+// Of one call all are valid until the next place().
+TEST(InOrder, ACountThatBeginsAnewOverwritesNothingOfBefore) {
+  for (const bool is_told : {true, false}) {
+    InOrder<std::uint64_t, 3> other;
+    std::vector<const std::uint64_t*> places;
+    const auto keep = [&](const std::uint64_t& item) { places.push_back(&item); };
+    for (const std::uint64_t number : {501U, 503U, 505U, 506U}) {
+      places.clear();
+      other.place() = number;
+      (void)other.take(number, keep);
+    }
+    places.clear();
+    other.place() = 2000;
+    UNSIGNED_LONGS_EQUAL(2U + (is_told ? 0 : 2000 - 507),
+                         is_told ? other.take_anew(2000, keep) : other.take(2000, keep));
+    LONGS_EQUAL(4, places.size());
+    LONGS_EQUAL(503, *places[0]);
+    LONGS_EQUAL(506, *places[2]);
+    LONGS_EQUAL(2000, *places[3]);
+    CHECK_TRUE(other.expected() == 2001);
+  }
+}
+
+TEST(InOrder, NumbersMayOnlyTellTheOrder) {
+  const auto follows = [&](std::uint64_t item) {
+    return given.empty() || item == given.back() + 10;
+  };
+  const auto give = [&](std::uint64_t item) { given.push_back(item); };
+  for (const std::uint64_t item : {10U, 30U, 40U, 20U, 60U, 70U, 80U}) {
+    order.place() = item;
+    order.take_by(item, follows, give);
+  }
+  expect({10, 20, 30, 40});
+  order.place() = 90;
+  order.take_by(90, follows, give);
+  expect({10, 20, 30, 40, 60, 70, 80, 90});
+  CHECK_TRUE(order.is_behind(50));
+}
+
 TEST(InOrder, WhatWaitsIsGivenAtTheEnd) {
   take_all({1, 3, 5});
   LONGS_EQUAL(2, order.give_up_all([&](std::uint64_t item) { given.push_back(item); }));

@@ -181,6 +181,18 @@ TEST(LeuzeRsl, BlocksThatAreMissingAreCounted) {
   bench.check_order();
 }
 
+TEST(LeuzeRsl, ABlockOfAnotherLengthIsNotLostTooAndNothingWaitsForIt) {
+  Bench bench;
+  std::vector<Stream> all = scans(0, 5, 2);
+  all[4] = leuze::block(0, 5, 3, 17);  // behind the status
+  bench.feed(all);
+  bench.feed(leuze::block(0, 5, 3, 17));  // too late
+  LONGS_EQUAL(15, bench.slices.size());
+  LONGS_EQUAL(2, bench.undecodable);
+  LONGS_EQUAL(0, bench.lost);
+  bench.check_order();
+}
+
 TEST(LeuzeRsl, AScanWhoseStatusIsLostHasTheAnglesOfTheOneBefore) {
   std::vector<Stream> all = scans(1, 5, 3);
   all.erase(all.begin() + 5);

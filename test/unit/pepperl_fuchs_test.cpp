@@ -74,16 +74,24 @@ struct Run {
     framer.feed(device.framing(Channel::data), {bytes, now, {}, 0, true}, [&](const Frame& frame) {
       decoded.clear();
       device.decode(frame, decoded);
-      lost += decoded.lost();
-      undecodable += decoded.is_undecodable();
-      if (!decoded.fault().empty()) fault = decoded.fault().c_str();
-      for (Decoded::Item& item : decoded.items()) {
-        auto& slice = std::get<ScanSlice>(item.packet);
-        slice.device_ns = item.timing.raw_ns;
-        log.on_packet(0, item.packet, frame.last_at);
-      }
+      note();
     });
     now += 2ms;
+  }
+  void finish() {
+    decoded.clear();
+    device.finish(decoded);
+    note();
+  }
+  void note() {
+    lost += decoded.lost();
+    undecodable += decoded.is_undecodable();
+    if (!decoded.fault().empty()) fault = decoded.fault().c_str();
+    for (Decoded::Item& item : decoded.items()) {
+      auto& slice = std::get<ScanSlice>(item.packet);
+      slice.device_ns = item.timing.raw_ns;
+      log.on_packet(0, item.packet, now);
+    }
   }
   void take(const Sent& packet) { take(packet.bytes()); }
   // The numbers of the packets that came out, by their distances.
@@ -299,6 +307,16 @@ TEST(PepperlFuchs, AClockThatBeginsAnewIsFollowedAtOnce) {
   for (unsigned k = 0; k < 3; ++k) run.take(numbered(k));
   CHECK_TRUE((run.numbers() == Numbers{4000, 4001, 4002, 4003, 0, 1, 2}));
   LONGS_EQUAL(0, run.lost);
+}
+
+TEST(PepperlFuchs, WhatWaitsIsGivenWhenItsClockBeginsAnewAndAtTheEnd) {
+  Run run;
+  for (const unsigned k : {4000U, 4001U, 4003U, 4004U, 0U, 2U}) run.take(numbered(k));
+  CHECK_TRUE((run.numbers() == Numbers{4000, 4001, 4003, 4004, 0}));
+  LONGS_EQUAL(1, run.lost);
+  run.finish();
+  CHECK_TRUE((run.numbers() == Numbers{4000, 4001, 4003, 4004, 0, 2}));
+  LONGS_EQUAL(2, run.lost);
 }
 
 TEST(PepperlFuchs, ASecondHandleThatIsStillServedDoublesNothing) {

@@ -255,6 +255,42 @@ TEST(SickCompact, LossesAreCountedFromTheCounter) {
   LONGS_EQUAL(2 + 4 + 4 + 8 + 1 + 2, packets);  // the twin is one of them: the clock drops it
 }
 
+TEST(SickCompact, ASegmentThatMakesNoSenseIsNotLostTooAndNothingWaitsForIt) {
+  SickCompact device(options);
+  Decoded out;
+  std::uint64_t lost = 0, undecodable = 0, packets = 0;
+  const auto take = [&](const Stream& datagram) {
+    out.clear();
+    device.decode({datagram, now, now += 4ms}, out);
+    lost += out.lost();
+    undecodable += out.is_undecodable();
+    packets += out.items().size();
+  };
+  const auto senseless = [](std::uint64_t n) {
+    return telegram(500 + n, ~std::uint64_t{0}, {pico_module(n)});
+  };
+  take(pico(0)), take(senseless(1)), take(pico(2));
+  LONGS_EQUAL(2, packets);
+  take(pico(4)), take(senseless(3));  // what waited for it leaves with it
+  LONGS_EQUAL(3, packets);
+  take(pico(5)), take(senseless(5)), take(senseless(1));  // too late
+  take(telegram(~std::uint64_t{0} - 7, ~std::uint64_t{0}, {pico_module(6)}));
+  take(pico(6));
+  LONGS_EQUAL(5, packets);
+  LONGS_EQUAL(5, undecodable);
+  LONGS_EQUAL(0, lost);
+}
+
+TEST(SickCompact, WhatIsGivenUpAtTheEndIsCounted) {
+  SickCompact device(options);
+  Decoded out;
+  for (const std::uint64_t n : {0U, 2U, 5U}) out.clear(), device.decode({pico(n), now, now}, out);
+  out.clear();
+  device.finish(out);
+  LONGS_EQUAL(2, out.items().size());
+  LONGS_EQUAL(3, out.lost());
+}
+
 TEST(SickCompact, ARestartedDeviceIsFollowedAtOnce) {
   for (std::uint64_t n = 4000; n < 4003; ++n) feed(pico(n));
   for (std::uint64_t n = 0; n < 3; ++n) feed(pico(n, 1, 0));

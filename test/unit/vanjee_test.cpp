@@ -107,6 +107,15 @@ TEST(Vanjee, IntensitiesMayBeUnwantedOrNotSentOrStandBetween) {
   }
 }
 
+TEST(Vanjee, PacketsBeyondTheFieldAreNotLostToo) {
+  SimLine line("vanjee", {}, {{"points", "700"}}, 0);
+  line.run_for(3s);
+  CHECK_TRUE(line.health().state == State::streaming);
+  CHECK_TRUE(line.health().undecodable > 30);
+  LONGS_EQUAL(0, line.health().lost);
+  CHECK_TRUE(line.health().balances());
+}
+
 TEST(Vanjee, IntensitiesBelongToTheirBeams) {
   for (const Model& model : kModels) {
     const test::PacketLog log =
