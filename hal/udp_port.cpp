@@ -58,7 +58,7 @@ Status UdpPort::take_addresses() {
 Result<UniqueFd> UdpPort::open_fd() {
   const Status addresses = take_addresses();
   if (!addresses) return addresses.error();
-  dropped_ = lost_ = 0;
+  lost_ = 0;
   stats_.note.clear();
   stats_.from.clear();
   if (from_.sin_addr.s_addr != INADDR_ANY) {
@@ -79,6 +79,7 @@ Result<UniqueFd> UdpPort::new_socket() {
   if (!fd) return refused("udp: socket", name().data(), errno);
   const Status bound = bind_socket(fd.get());
   if (!bound) return bound.error();
+  dropped() = 0;
   size_buffer(fd.get());
   request_stamps(fd.get());
   return fd;
@@ -89,7 +90,6 @@ UniqueFd UdpPort::socket_of_another() {
   if (!share_) return UniqueFd();
   for (const UdpPort* const other : share_->ports) {
     if (other == this || other->fd() < 0) continue;
-    dropped_ = other->dropped_;
     stats_.receive_buffer = other->stats_.receive_buffer;
     stats_.note = other->stats_.note;
     return UniqueFd(::fcntl(other->fd(), F_DUPFD_CLOEXEC, 0));
@@ -185,12 +185,15 @@ bool UdpPort::take(const Received& received, Bytes bytes, Chunk& chunk) {
   return true;
 }
 
+// Whose they were nobody knows: of a shared socket they count where the next datagram goes.
 void UdpPort::count_losses(const Received& received) {
-  const std::uint32_t lost = received.dropped ? *received.dropped - dropped_ : 0;
-  dropped_ += lost;
+  const std::uint32_t lost = received.dropped ? *received.dropped - dropped() : 0;
+  dropped() += lost;
   lost_ += lost;
   stats_.lost_datagrams += lost;
 }
+
+std::uint32_t& UdpPort::dropped() { return share_ ? share_->dropped : dropped_; }
 
 bool UdpPort::accepts(const sockaddr_in& sender) const {
   return from_.sin_addr.s_addr == INADDR_ANY || sender.sin_addr.s_addr == from_.sin_addr.s_addr;

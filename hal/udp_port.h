@@ -27,7 +27,7 @@ struct UdpOptions {
 
 // Empty datagrams, and those of other senders, are counted and go no further. Ports with the same
 // address and other senders share a socket: whoever reads a datagram hands it to whose it is; one
-// of nobody counts at each of them.
+// of nobody counts at each of them, one that the kernel dropped at one of them.
 class UdpPort final : public FdPort {
  public:
   // `shares`: of the ports that may have the same address; null: it is alone. Outlives it.
@@ -50,6 +50,7 @@ class UdpPort final : public FdPort {
   void reject(const sockaddr_in& sender);
   bool take(const Received& received, Bytes bytes, Chunk& chunk);
   void count_losses(const Received& received);
+  std::uint32_t& dropped();
   bool accepts(const sockaddr_in& sender) const;
 
   const UdpOptions options_;
@@ -57,7 +58,8 @@ class UdpPort final : public FdPort {
   sockaddr_in bind_{}, peer_{}, from_{};
   Address local_;
   KernelStamps kernel_stamps_;
-  std::uint32_t dropped_ = 0, lost_ = 0;  // as the kernel counts; not yet told in a chunk
+  std::uint32_t dropped_ = 0;  // by its own socket, as the kernel counts
+  std::uint32_t lost_ = 0;     // not yet told in a chunk
 };
 
 }  // namespace hal

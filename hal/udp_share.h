@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,7 @@ class UdpPort;
 struct UdpShare {
   sockaddr_in bind{};
   std::vector<UdpPort*> ports{};  // that listen there, or would; by themselves
+  std::uint32_t dropped = 0;      // by their socket, as the kernel counts; told in a chunk of one
 };
 
 // Outlives the ports. All are made before the first is opened.
