@@ -30,26 +30,26 @@ void BlockSweep::restart() {
   step_ = kUsualStep;
   turn_ns_ = 1e9 / manner_.usual_hz;
   other_speeds_ = 0;
-  unused_ = 0;
+  unused_ = refused_ = 0;
   blind_ = manner_.is_blind ? std::nullopt : std::optional(0.0);
 }
 
-bool BlockSweep::read(const Frame& frame, const std::optional<Timing>& stamp) {
+void BlockSweep::read(const Frame& frame, const std::optional<Timing>& stamp) {
   runs_size_ = 0;
   lost_ = 0;
-  if (!read_blocks(frame.bytes)) return false;
+  read_blocks(frame.bytes);
   if (size_ == 0) {
     unused_ += blocks::kCount;
-    return true;
+    return;
   }
   const auto elapsed = since(stamp);
-  const bool is_late = comes_late(frame.last_at, elapsed);
-  if (is_late && !stamp) return true;
+  const bool is_late = comes_late(frame, stamp);
+  if (is_late && !stamp) return;
   if (!is_late) follow(elapsed);
   make_runs(frame, stamp);
   if (is_late) {  // the stamper drops what is stale
     runs_size_ = 1;
-    return true;
+    return;
   }
   const Block& last = blocks_[size_ - 1];
   const Timing& timing = runs_[0].timing;
@@ -62,12 +62,33 @@ bool BlockSweep::read(const Frame& frame, const std::optional<Timing>& stamp) {
   next_ = std::fmod(last.azimuth + last.step, kTurn);
   arrival_ = frame.last_at;
   unused_ = trailing_;
-  return true;
+  refused_ = 0;
+}
+
+bool BlockSweep::makes_sense(Bytes b) {
+  double turned = 0;
+  std::optional<unsigned> before;
+  for (std::size_t at = 0; at < blocks::kStamp; at += blocks::kSize) {
+    const unsigned azimuth = wire::u16(b, at + 2);
+    if (azimuth == kUnused) continue;
+    if (azimuth > kTurn) return false;
+    if (before) turned += forward(std::fmod(*before, kTurn), std::fmod(azimuth, kTurn));
+    before = azimuth;
+  }
+  return turned <= kTurn;
+}
+
+std::optional<BlockSweep::Used> BlockSweep::first_used(Bytes b) {
+  for (std::size_t i = 0; i < blocks::kCount; ++i) {
+    const unsigned azimuth = wire::u16(b, i * blocks::kSize + 2);
+    if (azimuth != kUnused) return Used{i, std::fmod(azimuth, kTurn)};
+  }
+  return std::nullopt;
 }
 
 // Of two blocks the difference is taken where they follow each other, and else the one before: what
 // lies behind an unused block, or behind the blind zone, says nothing of the step.
-bool BlockSweep::read_blocks(Bytes b) {
+void BlockSweep::read_blocks(Bytes b) {
   size_ = 0;
   unsigned unused = unused_;
   double before = last_;
@@ -78,7 +99,6 @@ bool BlockSweep::read_blocks(Bytes b) {
       ++unused;
       continue;
     }
-    if (azimuth > kTurn) return false;
     Block& block = blocks_[size_];
     block = {.at = at + blocks::kData,
              .azimuth = std::fmod(azimuth, kTurn),
@@ -98,13 +118,11 @@ bool BlockSweep::read_blocks(Bytes b) {
     ++size_;
   }
   trailing_ = unused;
-  if (size_ > 0 && blocks_[size_ - 1].ahead > kTurn) return false;
   // Blocks that no other followed take the step that is known by now.
   for (std::size_t i = 0; i < size_; ++i) {
     const bool is_followed = i + 1 < size_ && blocks_[i + 1].follows;
     if (!is_followed && (i == 0 || !blocks_[i].follows)) blocks_[i].step = step_;
   }
-  return true;
 }
 
 // Since the datagram before, by the device's clock.
@@ -115,13 +133,41 @@ std::optional<std::int64_t> BlockSweep::since(const std::optional<Timing>& stamp
   return steps > modulus / 2 ? steps - modulus : steps;
 }
 
-// It was overtaken, or comes twice.
-bool BlockSweep::comes_late(hal::Time arrival, std::optional<std::int64_t> elapsed) const {
-  if (!began_) return false;
-  if (static_cast<double>((arrival - arrival_).count()) > turn_ns_ / 2) return false;
-  if (elapsed) return *elapsed <= 0 && static_cast<double>(*elapsed) > -turn_ns_;
-  const double ahead = forward(next_, blocks_[0].azimuth);
+bool BlockSweep::comes_late(const Frame& frame, const std::optional<Timing>& stamp) const {
+  const std::optional<Used> first = first_used(frame.bytes);
+  if (!began_ || !first) return false;
+  if (static_cast<double>((frame.last_at - arrival_).count()) > turn_ns_ / 2) return false;
+  if (const auto elapsed = since(stamp)) {
+    return *elapsed <= 0 && static_cast<double>(*elapsed) > -turn_ns_;
+  }
+  const double ahead = forward(next_, first->azimuth);
   return ahead > kTurn / 2 && ahead < kTurn - kJitter;
+}
+
+// Without a time by the angle, to half a turn either way.
+std::int64_t BlockSweep::ahead_ns(Bytes b, const std::optional<Timing>& stamp) const {
+  if (const auto elapsed = since(stamp)) return *elapsed;
+  const std::optional<Used> first = first_used(b);
+  const double usual = (unused_ + blocks::kCount) * step_;
+  const double ahead = first ? forward(last_, first->azimuth) : usual;
+  return nearest((ahead > kTurn / 2 ? ahead - kTurn : ahead) / kTurn * turn_ns_);
+}
+
+// Unused blocks tell no angle, but how long they take is known.
+bool BlockSweep::follows(Bytes b, const std::optional<Timing>& stamp) const {
+  if (!began_) return true;
+  const std::optional<Used> first = first_used(b);
+  if (!first) {
+    const double turned = static_cast<double>(ahead_ns(b, stamp)) / turn_ns_ * kTurn;
+    return turned < (unused_ + 1.5 * blocks::kCount) * step_;
+  }
+  const bool passes = first->azimuth < last_;
+  if (passes && !blind_) return true;
+  double gap = forward(next_, first->azimuth);
+  if (gap > kTurn - kJitter) gap = 0;
+  const double between = gap - (passes ? *blind_ : 0);
+  const double unused = unused_ + static_cast<double>(first->unused);
+  return (between / step_ - unused) / blocks::kCount - refused_ < 0.5;
 }
 
 // From its first block to the end of its last, unused ones behind it with it.
@@ -173,7 +219,8 @@ void BlockSweep::follow(std::optional<std::int64_t> elapsed) {
   if (passed > 0 && !blind_) return;
   const double blind = passed > 0 ? passed * *blind_ : 0;
   const double missing =
-      ((gap + turns * kTurn - blind) / step_ - blocks_[0].unused) / double{blocks::kCount};
+      ((gap + turns * kTurn - blind) / step_ - blocks_[0].unused) / double{blocks::kCount} -
+      refused_;
   if (missing >= 0.5) lost_ = static_cast<std::uint64_t>(std::lround(missing));
 }
 

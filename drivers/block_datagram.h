@@ -93,9 +93,27 @@ class BlockSweep {
   explicit BlockSweep(const Manner& manner) : manner_(manner) { restart(); }
 
   void restart();
-  // False: its azimuths make no sense. `stamp`: empty where the device tells none; source and
-  // raw_ns of it are used.
-  bool read(const Frame&, const std::optional<Timing>& stamp);
+  // `stamp`, here and below: empty where the device tells none; source and raw_ns of it are used.
+  // Datagrams come in order (block_order.h), and make sense. One that comes late is given with a
+  // stamp of the past, or not at all.
+  void read(const Frame&, const std::optional<Timing>& stamp);
+
+  // Its azimuths are angles, and go round once at most.
+  static bool makes_sense(Bytes);
+  void refuse() { ++refused_; }  // one that does not: it is not lost, too
+
+  struct Used {
+    std::size_t unused = 0;  // blocks before it
+    double azimuth = 0;
+  };
+  static std::optional<Used> first_used(Bytes);  // block; empty: none is
+
+  // Whether anything was read, and of the next datagram: whether it was overtaken or comes twice,
+  // how far it lies ahead of the newest that was read, and whether nothing is missing between.
+  bool began() const { return began_; }
+  bool comes_late(const Frame&, const std::optional<Timing>& stamp) const;
+  std::int64_t ahead_ns(Bytes, const std::optional<Timing>& stamp) const;
+  bool follows(Bytes, const std::optional<Timing>& stamp) const;
 
   std::span<const Block> blocks() const { return std::span(blocks_).first(size_); }
   std::span<const Run> runs() const { return std::span(runs_).first(runs_size_); }
@@ -104,8 +122,7 @@ class BlockSweep {
   ClockModel clock_model() const { return {.modulus = manner_.modulus}; }
 
  private:
-  bool read_blocks(Bytes);
-  bool comes_late(hal::Time arrival, std::optional<std::int64_t> since) const;
+  void read_blocks(Bytes);
   void follow(std::optional<std::int64_t> since);
   double span() const;
   double stamped() const;
@@ -126,6 +143,7 @@ class BlockSweep {
   std::optional<std::int64_t> raw_ns_{};
   hal::Time arrival_{};
   unsigned unused_ = 0, trailing_ = 0;  // blocks since its last used one; of the newest datagram
+  unsigned refused_ = 0;                // since then
 
   double step_ = 0;            // of the newest block whose successor was seen
   double turn_ns_ = 0;         // as measured

@@ -42,8 +42,9 @@ inline constexpr std::size_t kMaxOutputs = 2;
 // is none. Nothing put in: intact, but no measurement (yet).
 class Decoded {
  public:
-  // In one frame. What is beyond is a programmer's error, left out and asserted.
-  static constexpr std::size_t kMostPackets = 16;
+  // In one frame, with those that waited for it: four of twelve blocks. What is beyond is a
+  // programmer's error, left out and asserted.
+  static constexpr std::size_t kMostPackets = 48;
 
   struct Item {
     Packet packet{};
@@ -84,6 +85,8 @@ class Decoded {
   void restarted() { what_ = What::restarted; }      // the device says that it has just started
   // The device reports a fault of its own: its code and what that means. It may measure on.
   void fault(const hal::Text<96>& words) { fault_ = words; }
+  // Part of a measurement that is not whole yet: nothing to deliver, but the device sends.
+  void part() { what_ = What::part; }
   // So many frames with measurements never came, as the device's own counter shows (sequence.h).
   void lost(std::uint64_t frames) { lost_ = frames; }
   // So many never came of measurements that are sent in several frames and whose others came.
@@ -98,12 +101,13 @@ class Decoded {
   std::span<Item> items() { return std::span(items_).first(size_); }
   bool is_undecodable() const { return what_ == What::undecodable; }
   bool is_restarted() const { return what_ == What::restarted; }
+  bool is_part() const { return what_ == What::part; }
   const hal::Text<96>& fault() const { return fault_; }  // empty: none
   std::uint64_t lost() const { return lost_; }
   std::uint64_t lost_parts() const { return lost_parts_; }
 
  private:
-  enum class What : std::uint8_t { nothing, undecodable, restarted };
+  enum class What : std::uint8_t { nothing, undecodable, restarted, part };
 
   Packet* reserve(const Timing& timing, unsigned output) {  // null: there is no room
     assert(size_ < kMostPackets && output < kMaxOutputs);

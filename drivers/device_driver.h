@@ -185,6 +185,7 @@ class DeviceDriver final : public Driver {
     health_.lost_parts += decoded_.lost_parts();
     if (!decoded_.fault().empty()) examiner_.on_device_fault(decoded_.fault(), frame.last_at);
     if (decoded_.items().empty()) {
+      if (decoded_.is_part()) note_part(frame.last_at);
       if (decoded_.is_restarted()) restarted_ = is_wanted();  // else the script itself caused it
       ++(decoded_.is_undecodable() ? health_.undecodable : health_.silent_frames);
     } else {
@@ -240,6 +241,13 @@ class DeviceDriver final : public Driver {
     outlet_.hand_out(
         items, at, health_, [&](unsigned output) { note_arrival(output, at); },
         [&](const Packet& packet) { examiner_.on_packet(packet, channels_.framing(), at); });
+  }
+
+  // Nothing is delivered, so it may be silent; to start it over would lose what is in the making.
+  void note_part(hal::Time at) {
+    examiner_.on_part();
+    const bool is_missed = health_.state == State::silent || health_.state == State::starting;
+    if (is_missed) deadline_ = std::max(deadline_, at + 5 * device_.max_silence());
   }
 
   // The device lives by its main output: inertial data alone are no scans.

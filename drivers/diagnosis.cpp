@@ -70,9 +70,21 @@ hal::Text<192> in_words(Cause cause, const char* fault, double hz) {
       return hal::Text<192>::of("it measures but does not turn: motor blocked, unpowered or off?");
     case Cause::wrong_speed:
       return hal::Text<192>::of("it seems to turn at %.1f Hz, which it cannot: wrong model?", hz);
-    default:
-      return {};
+    case Cause::none:
+    case Cause::no_port:
+    case Cause::permission:
+    case Cause::port_busy:
+    case Cause::hang_up:
+    case Cause::no_bytes:
+    case Cause::mismatch:
+    case Cause::bad_checksums:
+    case Cause::no_answer:
+    case Cause::refused:
+    case Cause::device_reset:
+    case Cause::no_packets:
+      return {};  // told elsewhere
   }
+  return {};
 }
 
 hal::Text<192> in_words(const Evidence& e) {
@@ -105,11 +117,29 @@ hal::Text<192> in_words(const Evidence& e) {
           static_cast<unsigned long long>(seen.rejected),
           static_cast<unsigned long long>(seen.frames), rate.c_str());
     case Cause::no_packets:
+      if (e.has_parts) {
+        return hal::Text<192>::of(
+            "%llu datagrams, each a part of a measurement none of which was whole: the network "
+            "loses them, see its cables and its load",
+            static_cast<unsigned long long>(seen.frames));
+      }
       return hal::Text<192>::of("%llu frames but no measurement in them: wrong mode or model?",
                                 static_cast<unsigned long long>(seen.frames));
-    default:
-      return hal::Text<192>::of("%s", lead);
+    case Cause::no_answer:
+    case Cause::none:
+    case Cause::no_port:
+    case Cause::permission:
+    case Cause::port_busy:
+    case Cause::hang_up:
+    case Cause::refused:
+    case Cause::device_reset:
+    case Cause::device_fault:
+    case Cause::stuck:
+    case Cause::not_turning:
+    case Cause::wrong_speed:
+      break;
   }
+  return hal::Text<192>::of("%s", lead);
 }
 
 hal::Text<192> in_words(const DamageWatch& damage) {

@@ -12,6 +12,7 @@ struct Evidence {
   bool was_streaming;      // it had been streaming before this
   const char* step;        // what the dialogue complains of; null: nothing
   std::string_view alike;  // no frame: the driver whose bytes these are; empty: none known
+  bool has_parts = false;  // of measurements, none of which was whole
 };
 
 Cause cause_of(const Evidence&);

@@ -23,6 +23,7 @@ class Examiner {
     fault_.clear();
     since_ = framing;
     stuck_since_ = health_.stuck;
+    has_parts_ = false;
   }
   void on_bytes(Bytes b) { sample_.add(b); }
 
@@ -34,12 +35,15 @@ class Examiner {
     if (health_.state == State::streaming) set(Cause::device_fault);
   }
 
+  void on_part() { has_parts_ = true; }  // of a measurement that was not whole
+
   bool is_stuck(const Frame& frame) { return repeats_.is_stuck(frame.bytes, frame.last_at); }
 
   // A packet was delivered. Its device may not be well all the same.
   void on_packet(const Packet& packet, const FramerStats& framing, hal::Time now) {
     since_ = framing;
     stuck_since_ = health_.stuck;
+    has_parts_ = false;
     forget_bytes();
     Cause cause = Cause::none;
     if (const auto* const slice = std::get_if<ScanSlice>(&packet)) {
@@ -70,7 +74,7 @@ class Examiner {
     if (health_.stuck > stuck_since_) return set(Cause::stuck);
     const State state = health_.state;
     const bool was_streaming = state == State::streaming || state == State::silent;
-    Evidence evidence{since_, framing, baud, was_streaming, step, {}};
+    Evidence evidence{since_, framing, baud, was_streaming, step, {}, has_parts_};
     if (framing.frames == since_.frames) evidence.alike = alike();
     health_.cause = cause_of(evidence);
     if (health_.cause == Cause::no_packets && repeats_.repeats()) return set(Cause::stuck);
@@ -107,6 +111,7 @@ class Examiner {
   std::string_view alike_{};
   FramerStats since_;              // when the port opened, or at the newest packet
   std::uint64_t stuck_since_ = 0;  // as health_.stuck was then
+  bool has_parts_ = false;         // since then
   hal::Text<96> fault_{};          // that the device reported; empty: none stands
   hal::Time faulty_until_{};
 };

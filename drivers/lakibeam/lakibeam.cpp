@@ -24,13 +24,14 @@ constexpr std::array kOptions{
 
 std::span<const OptionSpec> Lakibeam::options() { return kOptions; }
 
-// 30 turns a second of 0.1 degrees; a datagram at 10 is of 48 degrees, and the blind zone's 90.
+// 30 turns a second of 0.1 degrees; a datagram at 10 is of 48 degrees, three may wait for a lost
+// one, and the blind zone's 90.
 Figures Lakibeam::figures(const Options&, int) {
   return {.packets_hz = 600,
           .turns_hz = 30,
           .beams_per_turn = 3600,
           .bytes_per_s = 563.0 * Framing::kMaxFrame,
-          .delivery = 39ms};
+          .delivery = 79ms};
 }
 
 Finding Lakibeam::finding() {
@@ -39,7 +40,7 @@ Finding Lakibeam::finding() {
 }
 
 Lakibeam::Lakibeam(const Options& options)
-    : sweep_({.points = kPoints,
+    : order_({.points = kPoints,
               .usual_hz = 20,
               .modulus = hal::Duration(1000 * (std::int64_t{1} << 32)),
               .stamps_last = options.text("stamp") == "last",
@@ -49,21 +50,34 @@ void Lakibeam::decode(const Frame& frame, Decoded& out) {
   const std::uint32_t us = wire::u32(frame.bytes, blocks::kStamp);
   std::optional<Timing> stamp;
   if (us != 0) stamp = Timing{.source = Timing::Source::clock, .raw_ns = std::int64_t{us} * 1000};
-  if (!sweep_.read(frame, stamp)) return out.undecodable();
+  given_ = 0;
+  const auto give = [&](const BlockSweep& sweep, Bytes b) { this->give(sweep, b, out); };
+  if (!order_.take(frame, stamp, give)) out.undecodable();
+  out.lost(order_.take_lost());
+}
+
+void Lakibeam::finish(Decoded& out) {
+  given_ = 0;
+  order_.give_up([&](const BlockSweep& sweep, Bytes b) { give(sweep, b, out); });
+  out.lost(order_.take_lost());
+}
+
+void Lakibeam::give(const BlockSweep& sweep, Bytes b, Decoded& out) {
+  const auto beams = std::span(beams_).subspan(kMost * given_, kMost);
+  const auto echoes = std::span(echoes_).subspan(kMost * given_, kMost);
+  ++given_;
   bool has_further = false;
-  for (std::size_t i = 0; const BlockSweep::Block& block : sweep_.blocks()) {
-    has_further |= fill(frame.bytes, block, std::span(beams_).subspan(i, kPoints),
-                        std::span(echoes_).subspan(i, kPoints));
+  for (std::size_t i = 0; const BlockSweep::Block& block : sweep.blocks()) {
+    has_further |= fill(b, block, beams.subspan(i, kPoints), echoes.subspan(i, kPoints));
     i += kPoints;
   }
-  for (const BlockSweep::Run& run : sweep_.runs()) {
+  for (const BlockSweep::Run& run : sweep.runs()) {
     ScanSlice slice = run.slice;
     const std::size_t first = kPoints * run.first, count = kPoints * run.count;
-    slice.beams = std::span(beams_).subspan(first, count);
-    if (has_further) slice.echoes = std::span(echoes_).subspan(first, count);
+    slice.beams = beams.subspan(first, count);
+    if (has_further) slice.echoes = echoes.subspan(first, count);
     out.add(slice, run.timing);
   }
-  out.lost(sweep_.lost());
 }
 
 // True: there are further returns.

@@ -15,7 +15,7 @@
 #include <array>
 #include <span>
 
-#include "drivers/block_datagram.h"
+#include "drivers/block_order.h"
 #include "drivers/device_driver.h"
 #include "drivers/registry.h"
 
@@ -33,21 +33,24 @@ class Lakibeam {
 
   explicit Lakibeam(const Options&);
 
-  void restart() { sweep_.restart(); }
+  void restart() { order_.restart(); }
   Framing& framing(Channel) { return framing_; }
   void decode(const Frame&, Decoded&);
-  ClockModel clock_model() const { return sweep_.clock_model(); }
+  void finish(Decoded&);
+  ClockModel clock_model() const { return order_.clock_model(); }
   hal::Duration max_silence() const { return std::chrono::milliseconds(300); }
 
  private:
   static constexpr std::size_t kPoints = 16, kMost = kPoints * blocks::kCount;
 
+  void give(const BlockSweep&, Bytes, Decoded&);
   bool fill(Bytes, const BlockSweep::Block&, std::span<Beam>, std::span<Echo>);
 
   Framing framing_;
-  BlockSweep sweep_;
-  std::array<Beam, kMost> beams_{};
-  std::array<Echo, kMost> echoes_{};
+  BlockOrder order_;
+  std::size_t given_ = 0;  // datagrams of the newest frame
+  std::array<Beam, kMost * BlockOrder::kMostAtOnce> beams_{};
+  std::array<Echo, kMost * BlockOrder::kMostAtOnce> echoes_{};
 };
 
 }  // namespace drivers

@@ -18,7 +18,7 @@
 #include <array>
 #include <span>
 
-#include "drivers/block_datagram.h"
+#include "drivers/block_order.h"
 #include "drivers/device_driver.h"
 #include "drivers/registry.h"
 
@@ -39,22 +39,25 @@ class LslidarN301 {
   void restart();
   Framing& framing(Channel) { return framing_; }
   void decode(const Frame&, Decoded&);
-  ClockModel clock_model() const { return sweep_.clock_model(); }
+  void finish(Decoded&);
+  ClockModel clock_model() const { return order_.clock_model(); }
   hal::Duration max_silence() const { return std::chrono::milliseconds(300); }
 
  private:
-  static constexpr std::size_t kMostPoints = 30;  // of a block
+  static constexpr std::size_t kMost = 30 * blocks::kCount;  // points of a datagram
 
   Timing stamp_of(Bytes) const;
+  void give(const BlockSweep&, Bytes, Decoded&);
   void fill(Bytes, const BlockSweep::Block&, std::span<Beam>) const;
   bool contradicts(Bytes) const;
 
   const bool is_17_;
   const std::size_t points_;  // of a block
   Framing framing_;
-  BlockSweep sweep_;
+  BlockOrder order_;
+  std::size_t given_ = 0;        // datagrams of the newest frame
   unsigned contradictions_ = 0;  // in a row
-  std::array<Beam, kMostPoints * blocks::kCount> beams_{};
+  std::array<Beam, kMost * BlockOrder::kMostAtOnce> beams_{};
 };
 
 }  // namespace drivers

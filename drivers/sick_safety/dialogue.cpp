@@ -22,14 +22,9 @@ std::string_view text_in(Bytes data) {
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }
 
-bool is_printable(char c) { return c >= ' ' && c <= '~'; }
-
-hal::Text<32> printable(std::string_view text) {
-  hal::Text<32> out;
+hal::Text<32> told(std::string_view text) {
   text = text.substr(0, std::min<std::size_t>(text.find('\0'), 31));
-  const bool is_plain = std::all_of(text.begin(), text.end(), is_printable);
-  if (is_plain) out.print("%.*s", static_cast<int>(text.size()), text.data());
-  return out;
+  return plain(hal::Text<32>::of("%.*s", static_cast<int>(text.size()), text.data()));
 }
 
 // "MICS3-CBAZ40ZA1P01": the letters of the interface are the 13th and 14th.
@@ -99,7 +94,7 @@ Reply SickSafety::take_type_code(const Frame& frame) {
   if (answer.kind == Answer::other) return Reply::not_mine();
   const std::string_view code = text_in(answer.data);
   told_interface_ = interface_of(code);
-  type_code_ = printable(code);
+  type_code_ = told(code);
   describe();
   return Reply::done();
 }
@@ -107,7 +102,7 @@ Reply SickSafety::take_type_code(const Frame& frame) {
 Reply SickSafety::take_serial(const Frame& frame) {
   const auto answer = session_.take(frame);
   if (answer.kind == Answer::other) return Reply::not_mine();
-  serial_ = printable(text_in(answer.data));
+  serial_ = told(text_in(answer.data));
   describe();
   return Reply::done();
 }

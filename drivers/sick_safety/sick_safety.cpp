@@ -118,6 +118,7 @@ SickSafety::SickSafety(const Options& options)
 
 void SickSafety::restart() {
   session_.forget();
+  told_interface_ = 0;
   type_code_.clear(), serial_.clear(), about_.clear();
   reassembly_.forget();
   sequence_.forget();
@@ -144,7 +145,7 @@ void SickSafety::decode(const Frame& frame, Decoded& out) {
   const Bytes payload = reassembly_.add(fragment_in(frame.bytes), frame.last_at);
   const std::uint64_t missing = reassembly_.stats().missing;
   out.lost_parts(missing - std::exchange(missing_, missing));
-  if (payload.empty()) return;
+  if (payload.empty()) return out.part();
   const std::optional<Telegram> telegram = telegram_in(payload);
   if (!telegram) return out.undecodable();
   if (!is_mine(*telegram)) return;

@@ -13,6 +13,9 @@
 // In doubt:
 // * Which instant is stamped (`stamp`: no source tells), and whether days and ms are UTC. Of a part
 //   of the field, too, the first or last beam of the whole is taken, and that it is sent behind it.
+// * A whole scan that a later one overtook is stale: to be overtaken it must have been on its way
+// for
+//   20 ms more than the next, and to wait for one that is lost would hold back all later ones.
 // * Method B0: one source; the settings cannot be read back.
 // * Beams without `valid` and without `no echo`: no return, unless they are marked as contaminated.
 #pragma once
@@ -45,8 +48,6 @@ class SickSafety {
   hal::Duration max_silence() const;
   // Model and serial number, once it told them; of recorded data the serial number.
   const hal::Text<96>& about() const { return about_; }
-  // For tests of its books.
-  const safety::ReassemblyStats& fragments() const { return reassembly_.stats(); }
 
  private:
   bool open_session(Request&);

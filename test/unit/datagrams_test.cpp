@@ -216,6 +216,8 @@ TEST(Datagrams, OfSafetyScannersEveryWholeScanIsDeliveredOnce) {
            identification});
 }
 
+TEST(Datagrams, OfN301EveryDatagramIsDeliveredOnce) { survive({"lslidar_n301", {}, itself}); }
+
 TEST(Datagrams, OfPicoScansEverySegmentIsDeliveredOnce) {
   survive({"sick_compact", {{"imu", "off"}, {"preset", "on"}}, itself});
 }

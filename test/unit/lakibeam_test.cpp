@@ -61,7 +61,9 @@ TEST_GROUP(Lakibeam) {
       lost += out.lost();
       at += 6667us;
     }
-    return lost;
+    out.clear();
+    device.finish(out);
+    return lost + out.lost();
   }
   static std::size_t beams_in(const test::PacketLog& log) {
     std::size_t beams = 0;
@@ -270,15 +272,61 @@ TEST(Lakibeam, WhatComesTwiceIsDeliveredOnceAndNothingIsLost) {
   LONGS_EQUAL(0, lost_of(datagrams));
 }
 
-TEST(Lakibeam, WhatWasOvertakenIsDroppedAndNothingBehindItSuffers) {
+TEST(Lakibeam, WhatWasOvertakenIsDeliveredInOrderWhetherItTellsTheTimeOrNot) {
+  for (const bool sends_blind : {false, true})
+    for (const bool tells_time : {true, false}) {
+      open();
+      LakibeamStream device(20, sends_blind);
+      std::vector<Stream> sent;
+      for (int i = 0; i < 120; ++i) sent.push_back(device.next());
+      if (!tells_time)
+        for (Stream& d : sent) test::blocks::set16(d, 1200, 0), test::blocks::set16(d, 1202, 0);
+      for (const Stream& d : sent) feed(d, 6667us);
+      const std::size_t all = beams_in(log);
+      open();
+      for (std::size_t i = 12; i + 4 < 120; i += 7)
+        std::swap(sent[i], sent[i + 1 + (tells_time ? i % 3 : 0)]);
+      for (const Stream& d : sent) feed(d, 6667us);
+      decoder->finish();
+      LONGS_EQUAL(all, beams_in(log));
+      for (std::size_t i = 1; i < log.slices.size(); ++i)
+        CHECK_TRUE(log.slices[i].first > log.slices[i - 1].first);
+      if (tells_time) LONGS_EQUAL(0, lost_of(sent));
+    }
+}
+
+TEST(Lakibeam, WhatIsLostIsWaitedForByThreeOthersAndCountedOnce) {
+  LakibeamStream device(20);
+  for (int i = 0; i < 30; ++i) feed(device);
+  device.next();
+  for (int i = 0; i < 3; ++i) feed(device);
+  const std::size_t before = beams_in(log);
+  feed(device);
+  LONGS_EQUAL(before + 4 * 192, beams_in(log));
+}
+
+TEST(Lakibeam, ADatagramThatMakesNoSenseIsNotLostToo) {
   LakibeamStream device(20);
   std::vector<Stream> datagrams;
-  for (int i = 0; i < 60; ++i) datagrams.push_back(device.next());
-  for (std::size_t i = 5; i < 60; i += 10) std::swap(datagrams[i], datagrams[i + 1]);
-  for (const Stream& d : datagrams) feed(d, 7800us);
-  LONGS_EQUAL(54 * 192, beams_in(log));
-  for (std::size_t i = 1; i < log.slices.size(); ++i)
-    CHECK_TRUE(log.slices[i].first > log.slices[i - 1].first);
+  for (int i = 0; i < 40; ++i) datagrams.push_back(device.next());
+  test::blocks::set16(datagrams[20], 302, 36'001);
+  for (const Stream& d : datagrams) feed(d);
+  LONGS_EQUAL(39 * 192, beams_in(log));
+  LONGS_EQUAL(1, decoder->stats().undecodable);
+  LONGS_EQUAL(0, lost_of(datagrams));
+}
+
+// Blocks that follow no other are packets of their own.
+TEST(Lakibeam, DatagramsInPiecesThatWaitAreAllDelivered) {
+  const auto pieces = [](unsigned from, std::uint32_t us) {
+    test::blocks::Azimuths a{};
+    for (unsigned k = 0; k < 12; ++k) a[k] = (from + k * 1500) % 36'000;
+    return lakibeam(a, us);
+  };
+  feed(lakibeam(even(9000, 400), 1'000'000));
+  for (unsigned k = 2; k < 6; ++k) feed(pieces(k * 1800 % 36'000, 1'000'000 + k * 25'000));
+  decoder->finish();
+  LONGS_EQUAL(5 * 192, beams_in(log));
 }
 
 TEST(Lakibeam, ADeviceThatRestartsIsFollowed) {

@@ -152,6 +152,43 @@ TEST(SickSafetyDialogue, SilenceBringsTheDialogueAgain) {
              hex("02020202 0000000f 00 00 00000000 0001 4f58 3c 00000001"));
 }
 
+TEST(SickSafetyDialogue, WhileFragmentsComeItIsNotStartedOverThoughNoScanIsWhole) {
+  start(false);
+  send_scan();
+  for (int i = 0; i < 400; ++i) {
+    Scan scan;
+    scan.points = points(1000);
+    scan.sequence = scan.scan = ++scans;
+    scan.ms = 30 * scans;
+    const std::vector<Stream> all = fragments(payload(scan), scans);
+    for (std::size_t k = 1; k < all.size(); ++k) deliver(all[k]);
+    clock.advance(30ms);
+    driver->tick(clock.now());
+  }
+  is(State::silent);
+  LONGS_EQUAL(0, health().faults);
+  CHECK_TRUE(health().cause == Cause::no_packets);
+  STRCMP_CONTAINS("each a part of a measurement none of which was whole", health().why.c_str());
+  send_scan();
+  is(State::streaming);
+  books_balance();
+}
+
+TEST(SickSafetyDialogue, AnInterfaceThatItTellsNoMoreIsForgotten) {
+  start();
+  open_session();
+  answer(message(0x1234, 4, "AI", hex("b000 00")));
+  answer(message(0x1234, 5, "CA"));
+  send_scan();
+  tick(1700ms);
+  answer(message(0x1234, 1, "OA"));
+  answer(message(0x1234, 2, "FA", hex("0004")));
+  answer(message(0x1234, 3, "FA", hex("0004")));
+  says(
+      "02020202 00000028 00 00 00001234 0004 4d49 b000 00000000 01 00 0000 0201a8c0 ac17 0100 "
+      "00000000 00000000 0700 0000");
+}
+
 TEST(SickSafetyDialogue, DataWithoutAnglesAreNamed) {
   start(false);
   for (int i = 0; i < 150; ++i) {
