@@ -192,7 +192,9 @@ Reply HokuyoScip::take_time(const Head& head, const Frame& frame) {
   return ++exchanges_ < kExchanges ? Reply::again() : Reply::done();
 }
 
+// A round that was not answered to its end counts no further in the next.
 bool HokuyoScip::ask_state_again(Request& request) {
+  if (request.now() - asked_at_ > kAskAgain / 2) exchanges_ = 0;
   asked_at_ = request.now();
   told_time_.reset();
   return say_if<"II\n", &HokuyoScip::synchronises_>(request);
@@ -201,7 +203,7 @@ bool HokuyoScip::ask_state_again(Request& request) {
 Reply HokuyoScip::take_state_again(const Head& head, const Frame& frame) {
   take_state(head, frame);
   if (told_time_) two_way_.exchange(*told_time_, asked_at_, frame.first_at);
-  return ++exchanges_ % kExchangesAgain > 0 ? Reply::again() : Reply::done();
+  return ++exchanges_ < kExchangesAgain ? Reply::again() : Reply::done();
 }
 
 // A stream turns it on by itself.

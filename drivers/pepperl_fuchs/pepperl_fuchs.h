@@ -44,6 +44,8 @@ class PepperlFuchs {
 
  private:
   static constexpr std::size_t kMostHandle = 32;
+  // Of a turn of a device that is not asked for a number: there is room for so many.
+  static constexpr double kUsualSamples = 12'600;
 
   bool ask_protocol(Request&);
   bool ask_parameters(Request&);

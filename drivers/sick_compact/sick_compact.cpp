@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numbers>
 
+#include "drivers/inertial.h"
+
 namespace drivers {
 namespace {
 
@@ -18,7 +20,6 @@ constexpr double kMostAngle = 4 * kPi;          // either way
 constexpr double kSlowest = 1, kFastest = 200;  // turns/s
 constexpr double kWhole = 6e-3, kOther = 3e-2;  // relative
 constexpr unsigned kOtherSpeeds = 12;           // two turns
-constexpr double kLongestQuaternion = 1.002;    // squared
 constexpr float kMostMm = 100;                  // of a unit of distance
 constexpr std::uint64_t kMostUs = std::uint64_t{1} << 52;
 constexpr std::uint64_t kRestartedUs = 500'000;  // a clock that is so far behind began anew
@@ -52,10 +53,6 @@ constexpr std::array kOptions{
 };
 
 float f32(Bytes b, std::size_t at) { return std::bit_cast<float>(wire::u32(b, at)); }
-
-ImuSample::Vector vector(Bytes b, std::size_t at) {
-  return {f32(b, at), f32(b, at + 4), f32(b, at + 8)};
-}
 
 std::int64_t ns(std::uint64_t us) { return static_cast<std::int64_t>(us) * 1000; }
 
@@ -131,20 +128,16 @@ void SickCompact::decode(const Frame& frame, Decoded& out) {
 
 void SickCompact::decode_motion(const Frame& frame, Decoded& out) {
   const Bytes b = frame.bytes;
+  const auto at = [b](std::size_t i) { return double{f32(b, i)}; };
   const std::uint64_t us = wire::u64(b, 52);
-  double length = 0;  // of the quaternion, squared
-  for (std::size_t i = 0; i < 10; ++i) {
-    const double v = double{f32(b, 12 + 4 * i)};
-    if (!std::isfinite(v)) return out.undecodable();
-    if (i >= 6) length += v * v;
-  }
-  if (us > kMostUs || length > kLongestQuaternion) return out.undecodable();
+  const inertial::Quaternion q{at(36), at(40), at(44), at(48)};
   ImuSample sample;
-  sample.accel = vector(b, 12);
-  sample.gyro = vector(b, 24);
-  sample.orientation = {f32(b, 40), f32(b, 44), f32(b, 48), f32(b, 36)};
-  Timing timing{.source = Timing::Source::utc, .raw_ns = ns(us), .arrival = frame.last_at};
-  out.add(sample, timing, kImuOutput);
+  sample.accel = {at(12), at(16), at(20)};
+  sample.gyro = {at(24), at(28), at(32)};
+  sample.orientation = inertial::from_enu_flu(q);
+  if (us > kMostUs || !inertial::is_sensible(sample, {})) return out.undecodable();
+  out.add(sample, {.source = Timing::Source::utc, .raw_ns = ns(us), .arrival = frame.last_at},
+          kImuOutput);
 }
 
 // The line whose elevation is the wanted one, or of those that were seen the nearest to it.

@@ -12,16 +12,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr unsigned k716mini = 0x000D, k718H = 0x000E, k719 = 0x190A, kEnd = 0xEEEE;
-constexpr std::size_t kLeast = 30, kTail = 4;
-constexpr std::size_t kPerPacket716 = 600, kPerPacket718 = 500, kPerBank719 = 300, kBeams718 = 1440;
-constexpr std::uint64_t kFirstBank = 36;  // a turn, at any of its speeds
-constexpr std::size_t kMostPackets = 16;
-// Of a turn. With four that wait for their turn this is what a frame may give.
-constexpr std::size_t kMostWaitingForIntensities = 8;
-constexpr std::uint64_t kLatest = 64;  // what is so far behind is of a new count
+constexpr std::size_t kMostWaitingForIntensities = 8;  // of a turn
+constexpr std::uint64_t kLatest = 64;                  // what is so far behind is of a new count
+constexpr std::uint64_t kFirstBank = 36;               // a turn of a 719, at any of its speeds
 constexpr double kDegree = std::numbers::pi / 180;
-constexpr std::uint64_t kNtpOfUnix = 2'208'988'800;  // s from 1900 to 1970
 
 constexpr std::array kOptions{
     OptionSpec{.key = "model",
@@ -64,53 +58,18 @@ constexpr std::array kOptions{
                .help = "It turns clockwise, seen from above."},
 };
 
-double hz_716(unsigned code) {
-  constexpr std::array kHz = {10.0, 15.0, 25.0, 35.0, 3.0};
-  return code < kHz.size() ? kHz[code] : 0;
-}
-double hz_718(unsigned code) {
-  constexpr std::array kHz = {10.0, 15.0, 14.0};
-  return code < kHz.size() ? kHz[code] : 0;
-}
-double hz_719(unsigned code) {
-  return code == 3 || code == 4   ? 30
-         : code == 5 || code == 6 ? 10
-         : code == 7 || code == 8 ? 20
-                                  : 0;
-}
-
 }  // namespace
-
-std::size_t VanjeeFraming::measure(Bytes b) {
-  if (wire::u8(b, 0) != 0xFF) return kNotAFrame;
-  if (b.size() >= 2 && wire::u8(b, 1) != 0xAA) return kNotAFrame;
-  if (b.size() < 14) return kNeedMore;
-  const unsigned device = wire::u16be(b, 12);
-  if (device != k716mini && device != k718H && device != k719) return kNotAFrame;
-  const std::size_t size = wire::u16be(b, 2) + std::size_t{4};
-  const bool fits = size >= kLeast && size <= kMaxFrame;
-  if (!fits || wire::u8(b, 10) > 2) return kNotAFrame;
-  return b.size() < size || wire::u16be(b, size - 2) == kEnd ? size : kNotAFrame;
-}
-
-bool VanjeeFraming::intact(Bytes frame) {
-  const std::size_t end = frame.size() - kTail;
-  if (wire::u16be(frame, end + 2) != kEnd) return false;
-  return wire::u8(frame, 10) != 1 ||
-         wire::xor8(frame.subspan(2, end - 2)) == wire::u8(frame, end + 1);
-}
 
 std::span<const OptionSpec> Vanjee::options() { return kOptions; }
 
 Figures Vanjee::figures(const Options& options, int) {
   const bool is_719 = options.text("model") == "719";
-  Figures f;
-  f.packets_hz = is_719 ? 360 : 70;
-  f.turns_hz = 35;
-  f.beams_per_turn = is_719 ? 10'800 : 4800;
-  f.bytes_per_s = is_719 ? 360 * 1234 : 200e3;
-  f.delivery = !is_719 && options.flag("intensities") ? 110ms : 50ms;
-  return f;
+  const bool waits = !is_719 && options.flag("intensities");
+  return {.packets_hz = is_719 ? 360.0 : 70.0,
+          .turns_hz = 35,
+          .beams_per_turn = is_719 ? 10'800U : 4800U,
+          .bytes_per_s = is_719 ? 360.0 * 1234 : 200e3,
+          .delivery = waits ? 110ms : 50ms};
 }
 
 Finding Vanjee::finding() {
@@ -125,9 +84,7 @@ std::span<const Step<Vanjee>> Vanjee::start_script() {
 }
 
 Vanjee::Vanjee(const Options& options)
-    : model_(options.text("model") == "718H"  ? Model::h718
-             : options.text("model") == "719" ? Model::w719
-                                              : Model::mini716),
+    : model_(vanjee::model_named(options.text("model"))),
       points_(static_cast<std::size_t>(options.integer("points"))),
       wants_intensities_(options.flag("intensities")),
       stamps_first_(options.text("stamp") == "first"),
@@ -137,7 +94,7 @@ Vanjee::Vanjee(const Options& options)
 }
 
 void Vanjee::restart() {
-  field_ = model_ == Model::h718 ? kBeams718 : points_;
+  field_ = model_ == Model::h718 ? vanjee::kBeams718 : points_;
   between_ = false;
   has_intensities_ = wants_intensities_ && model_ != Model::w719;
   newest_bank_ = kFirstBank;
@@ -147,84 +104,23 @@ void Vanjee::restart() {
 }
 
 hal::Text<96> Vanjee::about() const {
-  constexpr std::array kNames = {"716mini", "718H", "719"};
   if (field_ == 0) return {};
-  return hal::Text<96>::of("WLR-%s, %zu beams a turn", kNames[static_cast<std::size_t>(model_)],
-                           field_);
-}
-
-unsigned Vanjee::device_of(Model model) {
-  return model == Model::mini716 ? k716mini : model == Model::h718 ? k718H : k719;
+  return hal::Text<96>::of("WLR-%s, %zu beams a turn", vanjee::name_of(model_), field_);
 }
 
 bool Vanjee::ask_scan(Request& request) {
   const bool is_719 = model_ == Model::w719;
   Request body;
-  body.u16be(0x001E).u16be(0).u32be(0).u8(1).u8(1).u16be(device_of(model_));
+  body.u16be(0x001E).u16be(0).u32be(0).u8(1).u8(1).u16be(vanjee::device_of(model_));
   body.u32be(0).u32be(0).u16be(is_719 ? 0x0503 : 0x0202).u16be(0).u32be(is_719 ? 0 : 0x01000000);
-  request.u16be(0xFFAA).bytes(body.view()).u16be(wire::xor8(body.view())).u16be(kEnd);
+  request.u16be(0xFFAA).bytes(body.view()).u16be(wire::xor8(body.view())).u16be(vanjee::kEnd);
   return true;
 }
 
 Reply Vanjee::take_scan(const Frame& frame) {
-  const hal::Text<96> other = mismatch(frame.bytes);
+  const hal::Text<96> other = vanjee::mismatch(frame.bytes, model_);
   if (!other.empty()) return Reply::refused(other);
-  return is_scan(frame.bytes) ? Reply::measured() : Reply::not_mine();
-}
-
-hal::Text<96> Vanjee::mismatch(Bytes b) const {
-  const unsigned device = wire::u16be(b, 12);
-  if (device == device_of(model_)) return {};
-  for (const auto& [model, name] :
-       {std::pair{Model::mini716, "716mini"}, {Model::h718, "718H"}, {Model::w719, "719"}}) {
-    if (device == device_of(model)) return hal::Text<96>::of("it is a WLR-%s: set model", name);
-  }
-  return {};
-}
-
-bool Vanjee::is_scan(Bytes b) const {
-  if (model_ == Model::w719) return b.size() == 1234 && wire::u8(b, 16) == 5;
-  return b.size() > 89 && wire::u8(b, 22) == 2 && (wire::u8(b, 23) == 2 || wire::u8(b, 23) == 1);
-}
-
-// Empty: it makes no sense.
-std::optional<Vanjee::Head> Vanjee::read(Bytes b) const {
-  Head head;
-  if (model_ == Model::w719) {
-    head.hz = hz_719(wire::u8(b, 17));
-    head.number = wire::u8(b, 18);
-    head.n = kPerBank719;
-    head.data = 21;
-    head.ntp = 1221;
-    if (head.hz == 0) return std::nullopt;
-    head.packets = static_cast<std::size_t>(nearest(360 / head.hz));
-  } else {
-    const bool is_mini = model_ == Model::mini716;
-    const unsigned code = wire::u8(b, 79);
-    head.turn = wire::u32be(b, is_mini ? 75 : 74);
-    head.hz = is_mini ? hz_716(code) : hz_718(code);
-    head.packets = wire::u8(b, 80);
-    head.number = wire::u8(b, 81);
-    head.is_intensity = wire::u8(b, 82) == 1;
-    head.n = wire::u16be(b, 83);
-    head.data = 85;
-    const std::size_t end = head.data + 2 * head.n;
-    const bool tells_time = is_mini || (wire::u8(b, 20) & 1U) != 0;
-    if (wire::u8(b, 82) > 1 || head.packets > kMostPackets || end + kTail > b.size()) {
-      return std::nullopt;
-    }
-    if (tells_time && (is_mini || end + 8 + kTail <= b.size())) head.ntp = is_mini ? 14 : end;
-    if (head.n > (is_mini ? kPerPacket716 : kPerPacket718)) return std::nullopt;
-  }
-  const bool is_one = head.number >= 1 && head.number <= head.packets;
-  return is_one && head.n > 0 && head.hz > 0 ? std::optional(head) : std::nullopt;
-}
-
-// Of the distances that it holds or belongs to.
-std::size_t Vanjee::index_of(const Head& head) {
-  const std::size_t half = head.packets / 2;
-  const bool behind = head.is_intensity && head.number > half;
-  return head.number - 1 - (behind ? half : 0);
+  return vanjee::is_scan(frame.bytes, model_) ? Reply::measured() : Reply::not_mine();
 }
 
 // Of a packet among all, without gaps.
@@ -241,16 +137,18 @@ std::uint64_t Vanjee::number_of(const Head& head) {
 
 // The last packet of a turn is shorter than the others.
 void Vanjee::learn_field(const Head& head, std::size_t index) {
-  if (model_ == Model::w719) field_ = head.packets * kPerBank719;
+  const std::size_t each = vanjee::points_per_packet(model_);
+  if (model_ == Model::w719) field_ = head.packets * each;
   if (model_ != Model::mini716 || points_ != 0 || head.is_intensity) return;
-  if (head.n < kPerPacket716) field_ = index * kPerPacket716 + head.n;
+  if (head.n < each) field_ = index * each + head.n;
 }
 
 void Vanjee::decode(const Frame& frame, Decoded& out) {
   const Bytes b = frame.bytes;
-  if (const hal::Text<96> other = mismatch(b); !other.empty()) return out.fault(other);
-  if (!is_scan(b)) return;
-  const std::optional<Head> head = read(b);
+  if (const hal::Text<96> other = vanjee::mismatch(b, model_); !other.empty())
+    return out.fault(other);
+  if (!vanjee::is_scan(b, model_)) return;
+  const std::optional<Head> head = vanjee::read_head(b, model_);
   if (!head) return out.undecodable();
   const auto deliver = [&](Part& part) { give(part, out); };
   if (head->is_intensity && !between_ && head->number <= head->packets / 2) {
@@ -258,7 +156,7 @@ void Vanjee::decode(const Frame& frame, Decoded& out) {
     (void)parts_.give_up_all(deliver);
     parts_.forget();
   }
-  const std::size_t index = index_of(*head);
+  const std::size_t index = head->index();
   learn_field(*head, index);
   if (field_ == 0) return;  // the step is not known before the end of the first turn
   const std::uint64_t number = number_of(*head);
@@ -270,13 +168,12 @@ void Vanjee::decode(const Frame& frame, Decoded& out) {
       model_ == Model::w719 ? static_cast<std::uint32_t>(number / head->packets) : head->turn;
   part.index = index;
   part.is_intensity = head->is_intensity;
-  if (fill(b, *head, part)) {
-    time(b, *head, frame.last_at, part);
-  } else {  // it takes its place without beams, or it would count as lost, too
-    if (!parts_.is_close(number)) return out.undecodable();
-    part.slice = {};
+  if (!fill(b, *head, part)) {
     out.undecodable();
+    if (!parts_.is_close(number)) return;
+    part.slice = {};  // it takes its place all the same, or it would count as lost, too
   }
+  time(b, *head, frame.last_at, part);
   newest_bank_ = std::max(newest_bank_, number);
   out.lost(is_behind ? parts_.take_anew(number, deliver) : parts_.take(number, deliver));
 }
@@ -293,8 +190,7 @@ void Vanjee::finish(Decoded& out) {
 // False: it lies beyond the field.
 bool Vanjee::fill(Bytes b, const Head& head, Part& part) const {
   const bool is_719 = model_ == Model::w719, is_mini = model_ == Model::mini716;
-  const std::size_t each = is_719 ? kPerBank719 : is_mini ? kPerPacket716 : kPerPacket718;
-  const std::size_t first = part.index * each;
+  const std::size_t first = part.index * vanjee::points_per_packet(model_);
   if (first + head.n > field_ || field_ < 2) return false;
   const double width = is_mini ? 270 * kDegree : 360 * kDegree;
   const double sign = is_clockwise_ ? -1 : 1;
@@ -323,25 +219,20 @@ bool Vanjee::fill(Bytes b, const Head& head, Part& part) const {
 
 void Vanjee::time(Bytes b, const Head& head, hal::Time arrival, Part& part) const {
   const bool is_mini = model_ == Model::mini716;
-  const double of_turn =
-      (is_mini ? 0.75 : 1.0) / static_cast<double>(is_mini ? field_ - 1 : field_) * 1e9 / head.hz;
-  const std::size_t each = model_ == Model::w719 ? kPerBank719
-                           : is_mini             ? kPerPacket716
-                                                 : kPerPacket718;
+  const auto steps = static_cast<double>(is_mini ? field_ - 1 : field_);
+  const double of_turn = (is_mini ? 0.75 : 1.0) / steps * 1e9 / head.hz;
   const auto after = static_cast<std::int64_t>(head.n) - 1;
-  const std::size_t last = part.index * each + head.n - 1;
+  const std::size_t last = part.index * vanjee::points_per_packet(model_) + head.n - 1;
   part.timing = {.source = Timing::Source::counter,
                  .raw_ns = nearest(1e9 / head.hz) * std::int64_t{part.turn} +
                            nearest(of_turn * static_cast<double>(last)),
                  .arrival = arrival,
                  .to_first = -part.slice.step * after};
-  const std::uint64_t seconds = head.ntp == 0 ? 0 : wire::u32be(b, head.ntp);
-  if (seconds < kNtpOfUnix) return;  // not synchronised
-  const std::uint64_t fraction = wire::u32be(b, head.ntp + 4);
-  part.timing.source = Timing::Source::utc;
-  part.timing.raw_ns = static_cast<std::int64_t>((seconds - kNtpOfUnix) * 1'000'000'000 +
-                                                 (fraction * 1'000'000'000 >> 32));
-  if (stamps_first_) part.timing.to_first = {};
+  if (const std::optional<std::int64_t> unix_ns = vanjee::unix_ns_in(b, head)) {
+    part.timing.source = Timing::Source::utc;
+    part.timing.raw_ns = *unix_ns;
+    if (stamps_first_) part.timing.to_first = {};
+  }
 }
 
 // In the order of the device.
@@ -380,7 +271,7 @@ void Vanjee::take_intensities(const Part& part, Decoded& out) {
 }
 
 void Vanjee::deliver_without(Part& part, Decoded& out) {
-  for (Beam& beam : std::span(part.beams).first(part.slice.beams.size())) beam.intensity = 0;
+  for (std::size_t i = 0; i < part.slice.beams.size(); ++i) part.beams[i].intensity = 0;
   deliver(part, out);
 }
 

@@ -1,15 +1,6 @@
 // Vanjee WLR-716mini (716N), WLR-718H and WLR-719 over UDP or TCP. Sources: the vendor's SDK; of
-// the 716mini an independent driver, too. No real bytes.
+// the 716mini an independent driver, too. No real bytes. The layout stands in frame.h.
 //
-// Frame, big-endian: FF AA | u16 length - 4 | u16 frame | u32 time | u8 check: 0 none, 1 xor, 2 CRC
-// | u8 type | u16 device: 000D, 000E, 190A | 8 bytes | u8 command, sub-command | ... | u16 check |
-// EE EE
-//   716mini: 14 NTP s, fraction; 22 02 02 or 02 01; 75 u32 turn, u8 rate, packets, number from 1,
-//     kind (0 distances, 1 intensities), u16 n | n x u16. 600 a packet from -135 deg, over 270 deg.
-//   718H: 20 u16 version; 74 u32 turn, u8, u8 rate, packets, number, kind, u16 n | n x u16; where
-//   bit
-//     8 of the version is set, NTP behind. 500 a packet, 1440 from 180 deg.
-//   719: 16 u8 command 05, rate, bank from 1, u16 | 300 x u32 {mm << 11 | strength / 128} | NTP
 // Intensities come in packets behind all distances of the turn, or each behind its distances: a
 // packet waits for its own until the next turn. Packets that come out of order wait for those that
 // are missing, until four wait.
@@ -29,15 +20,9 @@
 #include "drivers/device_driver.h"
 #include "drivers/in_order.h"
 #include "drivers/registry.h"
+#include "drivers/vanjee/frame.h"
 
 namespace drivers {
-
-struct VanjeeFraming {
-  static constexpr std::size_t kMaxFrame = 1500;
-  static constexpr bool kDatagrams = true;
-  static std::size_t measure(Bytes b);
-  static bool intact(Bytes frame);
-};
 
 class Vanjee {
  public:
@@ -59,18 +44,10 @@ class Vanjee {
   hal::Text<96> about() const;
 
  private:
-  enum class Model : std::uint8_t { mini716, h718, w719 };
+  using Model = vanjee::Model;
+  using Head = vanjee::Head;
   static constexpr std::size_t kMostBeams = 600, kMostWaiting = 4, kMostHeld = 16;
 
-  // Where a packet's fields stand, and what they say.
-  struct Head {
-    std::uint32_t turn = 0;
-    std::size_t packets = 1, number = 1;  // of the turn; from 1
-    bool is_intensity = false;
-    std::size_t n = 0, data = 0;  // points, and where they begin
-    double hz = 0;                // of the turn
-    std::size_t ntp = 0;          // where it stands; 0: nowhere
-  };
   struct Part {
     bool waits = false;  // for its intensities
     bool is_intensity = false;
@@ -83,12 +60,6 @@ class Vanjee {
 
   bool ask_scan(Request&);
   Reply take_scan(const Frame&);
-  static unsigned device_of(Model);
-  bool is_scan(Bytes) const;
-  hal::Text<96> mismatch(Bytes) const;  // empty: it is the model that it should be
-
-  std::optional<Head> read(Bytes) const;
-  static std::size_t index_of(const Head&);
   std::uint64_t number_of(const Head&);
   void learn_field(const Head&, std::size_t index);
   bool fill(Bytes, const Head&, Part&) const;
