@@ -114,7 +114,11 @@ std::string short_sensor(const drivers::Row& row) {
   std::string text = comment(std::string(row.models), "  ");
   text += "  " + std::string(row.name) + ":\n    driver: " + std::string(row.name) +
           "\n    port: " + port_of(row) + "\n";
-  if (row.default_baud == 0) text += "    from: 192.168.1.10:" + port_of(row).substr(4) + "\n";
+  if (row.speaks && row.has_control) {
+    text += "    control: tcp:192.168.1.10:" + std::to_string(row.finding.control) + "\n";
+  } else if (row.default_baud == 0) {
+    text += "    from: 192.168.1.10:" + port_of(row).substr(4) + "\n";
+  }
   return text + options_of(row);
 }
 

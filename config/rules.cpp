@@ -108,6 +108,18 @@ void check_destination(const Sensor& s, Draft& draft) {
               "expected from: HOST:PORT, the device's own address");
 }
 
+// Devices that are spoken to at another port than they send to.
+void check_control(const Sensor& s, Draft& draft) {
+  if (!s.driver || !s.driver->speaks || !s.driver->has_control || !s.port || s.control) return;
+  if (draft.given(path_of(s, "control"))) return;  // it is blamed for what it is
+  const std::uint16_t usual = s.driver->finding.control;
+  draft.blame(path_of(s, "port"),
+              std::string(s.driver->name) +
+                  " devices need commands at a second port, and none is "
+                  "given",
+              "expected control: tcp:HOST:" + std::to_string(usual) + " beside it");
+}
+
 // Names that topics or frames of lidard itself have.
 void check_name(const Sensor& s, Draft& draft) {
   const std::string path = "sensors." + s.name;
@@ -303,6 +315,8 @@ void check(Draft& draft) {
     check_port(s, draft);
     check_clock(s, draft);
     check_destination(s, draft);
+    check_control(s, draft);
+    check_control(s, draft);
     check_ranges(s, draft);
     check_filters(s, draft);
     check_name(s, draft);

@@ -297,7 +297,7 @@ std::span<const Row> all() {
           .models = "SICK picoScan150, picoScan120, one layer of a multiScan",
           .default_baud = 0,
           .stamp_of = StampOf::first_beam,
-          .speaks = true,
+          .speaks = false,
           .options = SickCompact::options(),
           .figures = SickCompact::figures,
           .make = make_driver<SickCompact>,

@@ -46,7 +46,9 @@ Place place_of(const Trial& trial, bool is_tcp, const std::string& host) {
 
 // Of one that speaks also where it is spoken to.
 Place place_of(const UdpSender& s, const drivers::Row& row) {
-  return {"udp:" + std::to_string(s.local), {}, row.speaks ? at(s.host, s.port) : s.host};
+  const std::string to = "udp:" + std::to_string(s.local);
+  if (row.speaks && row.has_control) return {to, "tcp:" + at(s.host, row.finding.control)};
+  return {to, {}, row.speaks ? at(s.host, s.port) : s.host};
 }
 
 ProbeResult result_of(const UdpSender& s) {

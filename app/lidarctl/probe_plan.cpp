@@ -7,8 +7,6 @@
 namespace lidarctl {
 namespace {
 
-constexpr double kAsAlike = 0.05;  // likenesses that differ by less do not tell two apart
-
 // At most the default where a row names none; none at all where it is no serial device.
 std::span<const int> rates_of(const drivers::Row& row) {
   if (row.default_baud == 0) return {};

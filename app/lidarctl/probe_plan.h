@@ -8,6 +8,8 @@
 
 namespace lidarctl {
 
+inline constexpr double kAsAlike = 0.05;  // likenesses that differ by less do not tell two apart
+
 // One driver, tried with one setting.
 struct Trial {
   const drivers::Row* row = nullptr;

@@ -5,7 +5,6 @@
 namespace lidarctl {
 namespace {
 
-constexpr double kAsAlike = 0.05;
 constexpr std::size_t kEnough = 1024;  // bytes to tell whose they are, before a window ends
 constexpr std::size_t kLongLooks = 3;  // rates
 

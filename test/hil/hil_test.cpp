@@ -31,9 +31,10 @@ struct Device {
   const char* driver;
   const char* variable;
   std::map<std::string, std::string> simulator, options;
-  // How the simulator is reached. A real device with two ports is named by the one for commands, and
-  // told to send to a UDP port of ours.
-  enum class By : std::uint8_t { pty, tcp, tcp_and_udp } by = By::pty;
+  // How the simulator is reached. A real device with two ports is named by the one for commands,
+  // and told to send to a UDP port of ours; one that streams by UDP unasked by udp:HOST:PORT, its
+  // address and our port.
+  enum class By : std::uint8_t { pty, tcp, udp, streams_udp, tcp_and_udp } by = By::pty;
   double rate_hz = 0;  // of the simulator; 0: its default
 };
 const Device kLdrobot{"ldrobot", "HIL_LDROBOT", {{"model", "LD19"}}, {}};
@@ -49,8 +50,16 @@ const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}
 const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
 const Device kBluesea{"bluesea", "HIL_BLUESEA", {}, {}};
 const Device kCoinD4{"coin_d4", "HIL_COIN_D4", {}, {}};
-const Device kSickCola{"sick_cola", "HIL_SICK_COLA", {{"model", "LMS111"}}, {{"frequency_hz", "50"}}, Device::By::tcp};
+const Device kSickCola{
+    "sick_cola", "HIL_SICK_COLA", {{"model", "LMS111"}}, {{"frequency_hz", "50"}}, Device::By::tcp};
 const Device kSickSafety{"sick_safety", "HIL_SICK_SAFETY", {}, {}, Device::By::tcp_and_udp, 50};
+const Device kSickCompact{
+    "sick_compact", "HIL_SICK_COMPACT", {}, {{"imu", "false"}}, Device::By::tcp_and_udp};
+const Device kPepperlFuchs{"pepperl_fuchs", "HIL_PEPPERL_FUCHS", {}, {}, Device::By::tcp_and_udp};
+const Device kLakibeam{"lakibeam", "HIL_LAKIBEAM", {}, {}, Device::By::streams_udp};
+const Device kLslidarN301{"lslidar_n301", "HIL_LSLIDAR_N301", {}, {}, Device::By::streams_udp};
+const Device kLeuzeRsl{"leuze_rsl", "HIL_LEUZE_RSL", {}, {}, Device::By::streams_udp};
+const Device kVanjee{"vanjee", "HIL_VANJEE", {}, {}, Device::By::udp};
 const Device kYdlidar{"ydlidar", "HIL_YDLIDAR", {{"model", "X4"}}, {}};
 
 constexpr hal::Duration kSteady = 1s;
@@ -108,8 +117,12 @@ class Simulator {
     sim::RunOptions options;
     options.driver = device.driver;
     options.set = device.simulator;
-    (device.by == Device::By::pty ? options.pty : options.tcp) = link;
-    if (device.by == Device::By::tcp_and_udp) options.udp = "127.0.0.1:0";
+    const bool streams = device.by == Device::By::streams_udp;
+    (device.by == Device::By::pty   ? options.pty
+     : device.by == Device::By::udp ? options.udp
+     : streams                      ? options.to
+                                    : options.tcp) = link;
+    if (streams || device.by == Device::By::tcp_and_udp) options.udp = "127.0.0.1:0";
     options.rate_hz = device.rate_hz;
     options.for_s = 60;
     ::_exit(sim::run(options));
@@ -160,6 +173,7 @@ struct Place {
       const auto peer = hal::parse_host_port(where.substr(4));
       CHECK_TRUE_TEXT(static_cast<bool>(peer), "udp:HOST:PORT of the device is wanted");
       port.from = peer->host;
+      if (device.by == Device::By::streams_udp) return parse("udp:" + std::to_string(peer->port));
       port.peer = *peer;
       parse("udp:0");
     } else {
@@ -189,7 +203,11 @@ class Bench {
   explicit Bench(const Device& device) : device_(device), row_(*drivers::find(device.driver)) {
     const char* const real = std::getenv(device.variable);
     if (real == nullptr) simulator_.emplace(device, link_);
-    const std::string simulated = (device.by == Device::By::pty ? "" : "tcp:") + link_;
+    const bool is_udp = device.by == Device::By::udp || device.by == Device::By::streams_udp;
+    const std::string simulated = (device.by == Device::By::pty ? ""
+                                   : is_udp                     ? "udp:"
+                                                                : "tcp:") +
+                                  link_;
     Place place(device, real != nullptr ? real : simulated.c_str(), row_);
     drivers::DriverSetup setup;
     setup.ports[0] = hal::make_port(world_.loop, place.port);
@@ -293,7 +311,8 @@ class Bench {
   const Device& device_;
   const drivers::Row& row_;
   const test::TempDir directory_;
-  const std::string link_ = device_.by != Device::By::pty ? free_address() : directory_.file("device");
+  const std::string link_ =
+      device_.by != Device::By::pty ? free_address() : directory_.file("device");
   std::optional<Simulator> simulator_;
   test::RealLoop world_;
   Watcher watcher_;
@@ -318,5 +337,11 @@ TEST(Hil, BlueseaStreamsFromPortToPackets) { Bench(kBluesea).run(); }
 TEST(Hil, CoinD4StreamsFromPortToPackets) { Bench(kCoinD4).run(); }
 TEST(Hil, SickColaStreamsFromPortToPackets) { Bench(kSickCola).run(); }
 TEST(Hil, SickSafetyStreamsFromPortToPackets) { Bench(kSickSafety).run(); }
+TEST(Hil, SickCompactStreamsFromPortToPackets) { Bench(kSickCompact).run(); }
+TEST(Hil, PepperlFuchsStreamsFromPortToPackets) { Bench(kPepperlFuchs).run(); }
+TEST(Hil, LakibeamStreamsFromPortToPackets) { Bench(kLakibeam).run(); }
+TEST(Hil, LslidarN301StreamsFromPortToPackets) { Bench(kLslidarN301).run(); }
+TEST(Hil, LeuzeRslStreamsFromPortToPackets) { Bench(kLeuzeRsl).run(); }
+TEST(Hil, VanjeeStreamsFromPortToPackets) { Bench(kVanjee).run(); }
 TEST(Hil, YdlidarStreamsFromPortToPackets) { Bench(kYdlidar).run(); }
 TEST(Hil, LslidarM10StreamsFromPortToPackets) { Bench(kLslidarM10).run(); }

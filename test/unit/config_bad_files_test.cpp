@@ -176,6 +176,10 @@ constexpr Bad kFiles[] = {
     {"sensors: {a: {driver: rplidar, port: 'udp:7'}}\n",
      "1:38: sensors.a.port: rplidar devices need commands, and these have no destination, expected "
      "from: HOST:PORT"},
+    {"sensors: {a: {driver: pepperl_fuchs, port: 'udp:7'}}\n",
+     "1:44: sensors.a.port: pepperl_fuchs devices need commands at a second port, and none is "
+     "given, "
+     "expected control: tcp:HOST:80 beside it"},
     {"sensors: {a: {driver: rplidar, port: 'udp:7', from: 10.0.0.1}}\n",
      "1:53: sensors.a.from: rplidar devices need commands, and these have no"},
     {"sensors: {a: {driver: microstrain_mip, port: 'udp:7'}}\n",
