@@ -39,6 +39,13 @@ std::optional<Orientation> from_enu_flu(const Quaternion&);  // already that
 // each about the axis as the one before turned it; rad, in the family's own frames.
 Quaternion from_euler(double roll, double pitch, double yaw);
 
+// Whether it is a rotation to about a thousandth: what rounding makes of one, and not what a bit
+// that turned over does, of messages that nothing else guards.
+constexpr bool is_unit(const Orientation& q) {
+  const double squares = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+  return squares > 0.999 && squares < 1.001;
+}
+
 // What a sensor can measure on any of its axes, by its data sheet; infinite where that is not
 // known: what no sensor can measure is dropped behind the drivers.
 struct Limits {

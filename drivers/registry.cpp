@@ -29,6 +29,7 @@
 #include "drivers/sick_safety/sick_safety.h"
 #include "drivers/um7/um7.h"
 #include "drivers/vanjee/vanjee.h"
+#include "drivers/ximu3/ximu3.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
 
@@ -346,6 +347,18 @@ std::span<const Row> all() {
           .likeness = likeness<Vanjee>,
           .sends_utc = true,
           .finding = Vanjee::finding()},
+      Row{.name = "ximu3",
+          .kind = Kind::imu,
+          .models = "x-io x-IMU3",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Ximu3::options(),
+          .figures = Ximu3::figures,
+          .make = make_driver<Ximu3>,
+          .make_decoder = make_decoder<Ximu3>,
+          .likeness = likeness<Ximu3>,
+          .finding = Ximu3::finding()},
       Row{.name = "xv11",
           .kind = Kind::lidar,
           .models = "Neato XV-11, Xiaomi LDS01RR, LDS02RR",

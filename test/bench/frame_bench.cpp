@@ -21,6 +21,7 @@
 #include "test/support/mip_packet.h"
 #include "test/support/rplidar_frames.h"
 #include "test/support/um7_packet.h"
+#include "test/support/ximu3_message.h"
 
 namespace {
 
@@ -144,6 +145,17 @@ Stream fdilink_stream() {
   return stream;
 }
 
+// Rates and attitude of each instant, of which one sample is made.
+Stream ximu3_stream() {
+  Stream stream;
+  for (unsigned i = 0; i < 10'000; ++i) {
+    const std::uint64_t us = 5000 * std::uint64_t{i};
+    const Stream both = test::joined(test::ximu3::rates(us), test::ximu3::attitude(us));
+    stream.insert(stream.end(), both.begin(), both.end());
+  }
+  return stream;
+}
+
 // A UTM-30LX, found streaming.
 Stream hokuyo_stream() {
   return played("hokuyo_scip", {{"model", "UTM-30LX"}, {"found", "streaming"}});
@@ -200,6 +212,7 @@ void decode_inertial_labs(benchmark::State& state) {
 }
 void decode_fdilink(benchmark::State& state) { decode(state, "fdilink", fdilink_stream); }
 void decode_hipnuc(benchmark::State& state) { decode(state, "hipnuc", hipnuc_stream); }
+void decode_ximu3(benchmark::State& state) { decode(state, "ximu3", ximu3_stream); }
 void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
@@ -363,6 +376,7 @@ BENCHMARK(decode_lpms)->Name("decode/lpms");
 BENCHMARK(decode_inertial_labs)->Name("decode/inertial_labs");
 BENCHMARK(decode_fdilink)->Name("decode/fdilink");
 BENCHMARK(decode_hipnuc)->Name("decode/hipnuc");
+BENCHMARK(decode_ximu3)->Name("decode/ximu3");
 BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");
