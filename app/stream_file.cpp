@@ -7,13 +7,15 @@ namespace app {
 
 using hal::mcap::Opcode;
 
-hal::Result<std::unique_ptr<StreamFile>> StreamFile::create(const std::string& path) {
+hal::Result<std::unique_ptr<StreamFile>> StreamFile::create(const std::string& path,
+                                                            hal::mcap::Compressor* compressor) {
   auto file = FileWriter::create(path);
   if (!file) return file.error();
-  return std::unique_ptr<StreamFile>(new StreamFile(std::move(*file)));
+  return std::unique_ptr<StreamFile>(new StreamFile(std::move(*file), compressor));
 }
 
-StreamFile::StreamFile(FileWriter file) : file_(std::move(file)), reader_(kMaxRecord) {}
+StreamFile::StreamFile(FileWriter file, hal::mcap::Compressor* compressor)
+    : file_(std::move(file)), compressor_(compressor), reader_(kMaxRecord) {}
 
 hal::Status StreamFile::feed(hal::Bytes bytes) {
   if (!status_) return status_;
@@ -46,7 +48,9 @@ hal::Status StreamFile::take(const hal::mcap::Record& record) {
       const auto header = hal::mcap::decode_header(record.content);
       if (!header) break;
       writer_ = std::make_unique<hal::mcap::Writer>(
-          file_, hal::mcap::WriterOptions{.profile = header->profile, .library = header->library});
+          file_,
+          hal::mcap::WriterOptions{
+              .profile = header->profile, .library = header->library, .compressor = compressor_});
       return writer_->start();
     }
     case Opcode::schema: {

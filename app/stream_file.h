@@ -7,13 +7,16 @@
 
 #include "app/file_writer.h"
 #include "hal/mcap/reader.h"
+#include "hal/mcap/writer.h"
 
 namespace app {
 
 // Blocks on the disk and allocates as it goes: for programs that write files, not for the daemon.
 class StreamFile final : private hal::mcap::RecordSink {
  public:
-  static hal::Result<std::unique_ptr<StreamFile>> create(const std::string& path);
+  // `compressor` outlives the file; null: chunks as they are.
+  static hal::Result<std::unique_ptr<StreamFile>> create(
+      const std::string& path, hal::mcap::Compressor* compressor = nullptr);
 
   // Bytes of the stream, in any pieces. The first error is final: what was written until then is
   // whole once finish() was called.
@@ -33,13 +36,14 @@ class StreamFile final : private hal::mcap::RecordSink {
     std::uint32_t sequence = 0;
   };
 
-  explicit StreamFile(FileWriter file);
+  StreamFile(FileWriter file, hal::mcap::Compressor* compressor);
   void on_record(const hal::mcap::Record&) override;
   hal::Status take(const hal::mcap::Record&);
   hal::Status take_channel(const hal::mcap::Channel&);
   hal::Status take_message(hal::mcap::Message);
 
   FileWriter file_;
+  hal::mcap::Compressor* const compressor_;
   hal::mcap::Reader reader_;
   std::unique_ptr<hal::mcap::Writer> writer_;
   std::vector<std::uint16_t> schemas_;  // ids in the file, by id in the stream

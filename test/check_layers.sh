@@ -28,6 +28,8 @@ forbid 'CppUTest outside test/support' '#include [<"]CppUTest' hal drivers colla
   test/unit test/hil test/sim
 forbid 'CLI11 or nlohmann-json outside lidarctl' '#include <(CLI/|nlohmann)' \
   hal drivers collation config $(find app -maxdepth 1 -name '*.h' -o -maxdepth 1 -name '*.cpp')
+forbid 'zstd or lz4 outside lidarctl/compression.cpp' '#include <(zstd|lz4)' hal drivers collation \
+  config $(find app -name '*.h' -o -name '*.cpp' | grep -v lidarctl/compression.cpp)
 for entry in *; do
   case $entry in
     app | build | collation | config | drivers | hal | test | toolchains) ;;

@@ -3,7 +3,7 @@
 # Usage: install.sh build|test
 set -eu
 build='g++ gcc cmake ninja-build pkg-config libserialport-dev libboost-dev libeigen3-dev libyaml-cpp-dev
-  libcli11-dev nlohmann-json3-dev'
+  libcli11-dev nlohmann-json3-dev libzstd-dev liblz4-dev'
 tests='libcpputest-dev libbenchmark-dev procps iproute2 python3-minimal libpython3-stdlib'
 case "${1:-build}" in
   build) wanted=$build ;;

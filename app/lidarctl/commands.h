@@ -25,6 +25,8 @@ void add_check(CLI::App&);
 void add_completion(CLI::App&);
 void add_decode(CLI::App&);
 void add_drivers(CLI::App&);
+void add_export(CLI::App&);
+void add_info(CLI::App&);
 void add_list(CLI::App&);
 void add_monitor(CLI::App&);
 void add_probe(CLI::App&);

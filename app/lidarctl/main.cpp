@@ -65,6 +65,8 @@ int main(int argc, char** argv) {
   lidarctl::add_completion(app);
   lidarctl::add_decode(app);
   lidarctl::add_drivers(app);
+  lidarctl::add_export(app);
+  lidarctl::add_info(app);
   lidarctl::add_list(app);
   lidarctl::add_monitor(app);
   lidarctl::add_probe(app);

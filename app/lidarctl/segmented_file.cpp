@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 
 #include "app/lidarctl/diagnosis.h"
 
@@ -39,14 +40,15 @@ std::string numbered(const std::string& path, std::size_t n) {
 
 }  // namespace
 
-hal::Result<std::unique_ptr<SegmentedFile>> SegmentedFile::create(const std::string& path) {
-  std::unique_ptr<SegmentedFile> made(new SegmentedFile(path));
+hal::Result<std::unique_ptr<SegmentedFile>> SegmentedFile::create(const std::string& path,
+                                                                  const SegmentLimits& limits) {
+  std::unique_ptr<SegmentedFile> made(new SegmentedFile(path, limits));
   if (const hal::Status begun = made->begin_part(); !begun) return begun.error();
   return made;
 }
 
-SegmentedFile::SegmentedFile(std::string path)
-    : path_(std::move(path)), reader_(app::StreamFile::kMaxRecord) {}
+SegmentedFile::SegmentedFile(std::string path, const SegmentLimits& limits)
+    : path_(std::move(path)), limits_(limits), reader_(app::StreamFile::kMaxRecord) {}
 
 hal::Status SegmentedFile::feed(hal::Bytes bytes) {
   if (!status_) return status_;
@@ -61,11 +63,13 @@ hal::Status SegmentedFile::finish() {
 }
 
 hal::Status SegmentedFile::begin_part() {
-  const std::string path = numbered(path_, parts_.size());
-  auto file = app::StreamFile::create(path);
+  while (next_number_ > 0 && std::filesystem::exists(numbered(path_, next_number_))) ++next_number_;
+  const std::string path = numbered(path_, next_number_++);
+  auto file = app::StreamFile::create(path, limits_.compressor);
   if (!file) return file.error();
   file_ = std::move(*file);
   parts_.push_back({.path = path});
+  part_began_ = 0;
   return file_->feed(hal::mcap::kMagic);
 }
 
@@ -75,7 +79,39 @@ hal::Status SegmentedFile::end_part() {
   part.messages = file_->messages();
   part.bytes = file_->bytes();
   part.lost = file_->lost();
+  remove_oldest();
   return finished;
+}
+
+// What was there before this recording is nobody's to remove.
+void SegmentedFile::remove_oldest() {
+  std::uint64_t total = 0;
+  for (const Part& part : parts_) total += part.bytes;
+  for (std::size_t i = 0; i + 1 < parts_.size() && limits_.total_bytes > 0; ++i) {
+    if (total <= limits_.total_bytes) break;
+    std::error_code error;
+    if (parts_[i].bytes == 0 || !std::filesystem::remove(parts_[i].path, error)) continue;
+    total -= parts_[i].bytes;
+    parts_[i].bytes = 0;
+    ++removed_;
+  }
+}
+
+std::uint64_t SegmentedFile::messages() const {
+  std::uint64_t sum = file_->messages();
+  for (std::size_t i = 0; i + 1 < parts_.size(); ++i) sum += parts_[i].messages;
+  return sum;
+}
+
+std::uint64_t SegmentedFile::bytes() const {
+  std::uint64_t sum = file_->bytes();
+  for (std::size_t i = 0; i + 1 < parts_.size(); ++i) sum += parts_[i].bytes;
+  return sum;
+}
+
+bool SegmentedFile::is_full(std::uint64_t log_time) const {
+  if (limits_.bytes > 0 && file_->bytes() >= limits_.bytes) return true;
+  return limits_.ns > 0 && part_began_ > 0 && log_time >= part_began_ + limits_.ns;
 }
 
 hal::Status SegmentedFile::put(Opcode opcode, hal::Bytes content) {
@@ -116,9 +152,11 @@ hal::Status SegmentedFile::take_message(const hal::mcap::Record& record) {
   if (const auto message = hal::mcap::decode_message(record.content)) {
     const std::string& topic = topics_[message->channel];
     if (is_latched(topic)) latched_[topic].assign(record.content.begin(), record.content.end());
-    if (topic == "/lidard/events" && sets_clock_back(message->data)) {
+    const bool goes_back = topic == "/lidard/events" && sets_clock_back(message->data);
+    if (goes_back || is_full(message->log_time)) {
       if (const hal::Status begun = begin_next(message->log_time); !begun) return begun;
     }
+    if (part_began_ == 0) part_began_ = message->log_time;
   }
   return put(Opcode::message, record.content);
 }

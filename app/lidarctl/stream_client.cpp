@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/compression.h"
 #include "hal/unix_socket.h"
 
 namespace lidarctl {
@@ -34,18 +35,34 @@ bool StreamClient::read(int timeout_ms, const OnMessage& on_message) {
 void MessageReader::feed(hal::Bytes bytes, const std::string& source, const OnMessage& on_message) {
   on_message_ = &on_message;
   const hal::Status fed = reader_.feed(bytes, *this);
-  if (!fed) {
-    throw Failure(kFailed, source + " is no stream: " + hal::in_words(fed.error()).c_str());
+  for (const hal::Status& status : {fed, unpacked_}) {
+    if (status) continue;
+    throw Failure(kFailed, source + " is no stream: " + hal::in_words(status.error()).c_str());
   }
-  if (compressed_) {
-    throw Failure(kFailed,
-                  source + " is compressed; record it with `lidarctl record`, or decompress it");
+}
+
+// What is in a compressed chunk is read as if it stood there.
+void MessageReader::unpack(hal::Bytes content) {
+  std::size_t head = 0;
+  const auto chunk = hal::mcap::decode_chunk_head(content, head);
+  if (!chunk || chunk->size > content.size() - head) return;
+  const auto records =
+      decompress(chunk->compression, content.subspan(head, chunk->size), chunk->uncompressed_size);
+  if (!records) {
+    unpacked_ = records.error();
+    return;
   }
+  if (chunk->uncompressed_crc != 0 && hal::crc32(*records) != chunk->uncompressed_crc) {
+    unpacked_ = hal::Error{hal::Errc::io, 0, "mcap: chunk", hal::Text<192>::of("wrong CRC")};
+    return;
+  }
+  hal::mcap::Reader inner(records->size(), hal::mcap::Reader::Begin::records);
+  unpacked_ = inner.feed(*records, *this);
 }
 
 void MessageReader::on_record(const hal::mcap::Record& record) {
   std::array<hal::mcap::KeyValue, 8> pairs;
-  compressed_ |= record.opcode == hal::mcap::Opcode::chunk;
+  if (record.opcode == hal::mcap::Opcode::chunk) unpack(record.content);
   if (record.opcode == hal::mcap::Opcode::schema) {
     if (const auto schema = hal::mcap::decode_schema(record.content)) {
       types_[schema->id] = schema->name;

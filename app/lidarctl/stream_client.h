@@ -28,12 +28,13 @@ using OnMessage = std::function<void(const StreamMessage&)>;
 // Messages out of the bytes of a stream or of a recording.
 class MessageReader final : private hal::mcap::RecordSink {
  public:
-  // A Failure naming `source` when the bytes are no MCAP, or are compressed.
+  // A Failure naming `source` when the bytes are no MCAP, or damaged.
   void feed(hal::Bytes bytes, const std::string& source, const OnMessage& on_message);
   bool finished() const { return reader_.finished(); }
 
  private:
   void on_record(const hal::mcap::Record&) override;
+  void unpack(hal::Bytes chunk);
 
   struct Channel {
     std::string topic, type;
@@ -42,7 +43,7 @@ class MessageReader final : private hal::mcap::RecordSink {
   std::map<std::uint16_t, std::string> types_;
   std::map<std::uint16_t, Channel> channels_;
   const OnMessage* on_message_ = nullptr;
-  bool compressed_ = false;
+  hal::Status unpacked_ = hal::ok;  // of the newest compressed chunk
 };
 
 class StreamClient {

@@ -111,13 +111,22 @@ Status Writer::write(const Message& m) {
 Status Writer::flush() {
   if (error_) return *error_;
   if (chunk_.empty()) return ok;
-  const std::uint64_t size = chunk_.size();
+  Bytes stored = chunk_;
+  std::string_view compression;
+  if (options_.compressor != nullptr) {
+    const Result<Bytes> smaller = options_.compressor->compress(chunk_);
+    if (!smaller) return *(error_ = smaller.error());
+    stored = *smaller;
+    compression = options_.compressor->name();
+  }
   std::array<std::byte, 64> head{};
-  const std::size_t head_size =
-      encode_head(Chunk{chunk_start_, chunk_end_, size, crc32(chunk_), "", size}, head);
+  const std::size_t head_size = encode_head(
+      Chunk{chunk_start_, chunk_end_, chunk_.size(), crc32(chunk_), compression, stored.size()},
+      head);
 
-  ChunkIndex index{chunk_start_, chunk_end_, offset_, head_size + size, {}, 0, "", size, size};
-  for (const Bytes part : {Bytes(head).first(head_size), Bytes(chunk_)}) {
+  ChunkIndex index{chunk_start_, chunk_end_,    offset_,      head_size + stored.size(), {}, 0,
+                   compression,  stored.size(), chunk_.size()};
+  for (const Bytes part : {Bytes(head).first(head_size), stored}) {
     if (const Status s = put(part); !s) return s;
   }
   ++stats_.chunks;

@@ -19,9 +19,18 @@ class ByteSink {
   ~ByteSink() = default;
 };
 
+// Makes chunks smaller.
+class Compressor {
+ public:
+  virtual ~Compressor() = default;
+  virtual std::string_view name() const = 0;  // as the chunk names it: "zstd", "lz4"
+  virtual Result<Bytes> compress(Bytes) = 0;  // valid until the next call
+};
+
 struct WriterOptions {
   std::string_view profile, library;
   std::size_t chunk_size = std::size_t{1} << 20;  // bytes of records; 0: no chunks, no index
+  Compressor* compressor = nullptr;               // outlives the writer; null: chunks as they are
 };
 
 // start(), then anything else in any order, then finish(). Schemas and channels come before their

@@ -7,6 +7,7 @@ import { crc32 } from "@foxglove/crc";
 import { parse } from "@foxglove/rosmsg";
 import { MessageReader } from "@foxglove/rosmsg2-serialization";
 import { ros2humble } from "@foxglove/rosmsg-msgs-common";
+import { loadDecompressHandlers } from "@mcap/support";
 
 const kLatched = new Set(["/tf_static", "/diagnostics"]);
 const kMagicSize = 8;
@@ -106,7 +107,7 @@ function normal(type) {
 }
 
 function readAsStream(check, bytes, mayBeCut) {
-  const reader = new McapStreamReader({ validateCrcs: true });
+  const reader = new McapStreamReader({ validateCrcs: true, decompressHandlers });
   let footer = false;
   const take = () => {
     for (let record; (record = reader.nextRecord()); ) {
@@ -142,7 +143,7 @@ async function readByIndex(check, bytes) {
     size: async () => BigInt(bytes.length),
     read: async (offset, size) => bytes.subarray(Number(offset), Number(offset + size)),
   };
-  const reader = await McapIndexedReader.Initialize({ readable });
+  const reader = await McapIndexedReader.Initialize({ readable, decompressHandlers });
   const { statistics } = reader;
   check.summary.chunks = reader.chunkIndexes.length;
   const total = Object.values(check.summary.messages).reduce((a, b) => a + b, 0);
@@ -167,6 +168,7 @@ async function readByIndex(check, bytes) {
   if (indexed !== total) check.fault(`index: ${indexed} messages of ${total}`);
 }
 
+const decompressHandlers = await loadDecompressHandlers();
 const mayBeCut = process.argv[2] === "--stream";
 let isGood = true;
 for (const path of process.argv.slice(mayBeCut ? 3 : 2)) {

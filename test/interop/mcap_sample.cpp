@@ -1,10 +1,11 @@
 // Writes one MCAP file with every kind of message that lidard knows, for readers that are not ours.
-// Usage: mcap_sample FILE CHUNK_SIZE (0: no chunks)
+// Usage: mcap_sample FILE CHUNK_SIZE [zstd|lz4] (0: no chunks)
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "app/drop_notice.h"
+#include "app/lidarctl/compression.h"
 #include "app/messages.h"
 #include "hal/mcap/writer.h"
 
@@ -36,8 +37,8 @@ class File final : public mcap::ByteSink {
 
 class Sample {
  public:
-  Sample(File& file, std::size_t chunk_size)
-      : writer_(file, {app::kProfile, "lidard sample", chunk_size}) {
+  Sample(File& file, std::size_t chunk_size, mcap::Compressor* compressor)
+      : writer_(file, {app::kProfile, "lidard sample", chunk_size, compressor}) {
     require(writer_.start());
     points_ = channel("/front/points", app::kPointCloud2Type);
     scan_ = channel("/front/scan", app::kLaserScanType);
@@ -140,8 +141,9 @@ class Sample {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
   File file(argv[1]);
-  Sample(file, static_cast<std::size_t>(std::atol(argv[2]))).write_all();
+  const auto compressor = lidarctl::make_compressor(argc == 4 ? argv[3] : "none");
+  Sample(file, static_cast<std::size_t>(std::atol(argv[2])), compressor.get()).write_all();
   return 0;
 }

@@ -10,7 +10,10 @@ mkdir -p "$work"
 "$sample" "$work/plain.mcap" 0
 "$sample" "$work/one_chunk.mcap" 100000000
 "$sample" "$work/chunks.mcap" 5000
-sh "$here/read.sh" "$work" "$work/plain.mcap" "$work/one_chunk.mcap" "$work/chunks.mcap"
+"$sample" "$work/zstd.mcap" 5000 zstd
+"$sample" "$work/lz4.mcap" 5000 lz4
+sh "$here/read.sh" "$work" "$work/plain.mcap" "$work/one_chunk.mcap" "$work/chunks.mcap" \
+  "$work/zstd.mcap" "$work/lz4.mcap"
 
 # A file that is cut anywhere gives all that was whole.
 size=$(wc -c <"$work/plain.mcap")

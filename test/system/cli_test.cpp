@@ -22,8 +22,8 @@ TEST(SystemCommands, EveryHelpEndsWellAndShowsTheUsage) {
   const Ran all = bench.lidarctl({"--help"});
   LONGS_EQUAL(0, all.status);
   for (const char* const command :
-       {"check", "completion", "decode", "drivers", "list", "monitor", "probe", "record", "replay",
-        "send", "simulate", "stamps", "status"}) {
+       {"check", "completion", "decode", "drivers", "export", "info", "list", "monitor", "probe",
+        "record", "replay", "send", "simulate", "stamps", "status"}) {
     CHECK_TEXT(contains(all.out, command), command);
     const Ran help = bench.lidarctl({command, "--help"});
     LONGS_EQUAL_TEXT(0, help.status, command);
