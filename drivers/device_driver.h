@@ -87,7 +87,8 @@ class DeviceDriver final : public Driver {
   void raise(Event event, hal::Time now) {
     const State from = health_.state, to = next(from, event);
     if (to == from) return;
-    if (is_wanted()) deliver_rest();
+    // Data are being handed out: what waits behind them goes on waiting.
+    if (event != Event::data && is_wanted()) deliver_rest();
     health_.state = to;
     outlet_.tell(to, now);
     switch (to) {

@@ -224,6 +224,27 @@ TEST(SickCompactDialogue, SilenceRunsTheStartAgain) {
   books_balance();
 }
 
+// Its first packet after a silence is still being handed out when the state changes.
+TEST(SickCompactDialogue, WhatWaitsWhenItIsHeardAgainGoesOnWaiting) {
+  begin(false);
+  const auto send = [&](std::uint64_t n) {
+    clock.advance(4ms);
+    deliver(test::compact::pico(n));
+  };
+  send(0), send(1);
+  tick(400ms);
+  is(State::silent);
+  send(4), send(5);
+  LONGS_EQUAL(2, log.slices.size());
+  send(2);
+  is(State::streaming);
+  LONGS_EQUAL(3, log.slices.size());
+  send(3);
+  LONGS_EQUAL(6, log.slices.size());
+  LONGS_EQUAL(0, health().lost);
+  books_balance();
+}
+
 TEST(SickCompactDialogue, AControlConnectionThatBreaksIsMadeAgain) {
   begin();
   answer_all();
