@@ -160,7 +160,9 @@ class DeviceDriver final : public Driver {
   void on_chunk(Channel channel, const hal::Chunk& chunk) {
     health_.last_byte = chunk.last_at;
     if (channel == Channel::data) unheard_.on_data(chunk.last_at);
-    if (health_.state == State::starting) examiner_.on_bytes(chunk.bytes);
+    // At the other rates that a script tries they tell nothing.
+    const bool is_at_its_rate = link_.rate.current == link_.rate.configured;
+    if (health_.state == State::starting && is_at_its_rate) examiner_.on_bytes(chunk.bytes);
     channels_.framer(channel).feed(device_.framing(channel), chunk,
                                    [&](const Frame& frame) { on_frame(frame, channel); });
     if (std::exchange(restarted_, false)) {

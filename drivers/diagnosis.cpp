@@ -23,7 +23,8 @@ Cause cause_of(const Evidence& e) {
     return Cause::no_bytes;  // it fell silent within a frame
   }
   // Bytes of another protocol look like damaged frames now and then.
-  const bool damaged = seen.rejected > 1 && e.alike.empty();
+  if (!e.alike.empty()) return Cause::mismatch;
+  const bool damaged = seen.rejected > 1;
   if (seen.frames == 0) return damaged ? Cause::bad_checksums : Cause::mismatch;
   if (seen.rejected > seen.frames) return Cause::bad_checksums;
   return e.step ? Cause::no_answer : Cause::no_packets;

@@ -11,7 +11,7 @@ struct Evidence {
   int baud;                // 0: not a serial line
   bool was_streaming;      // it had been streaming before this
   const char* step;        // what the dialogue complains of; null: nothing
-  std::string_view alike;  // no frame: the driver whose bytes these are; empty: none known
+  std::string_view alike;  // few frames: the driver whose bytes these are; empty: none known
   bool has_parts = false;  // of measurements, none of which was whole
 };
 

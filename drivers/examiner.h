@@ -75,7 +75,11 @@ class Examiner {
     const State state = health_.state;
     const bool was_streaming = state == State::streaming || state == State::silent;
     Evidence evidence{since_, framing, baud, was_streaming, step, {}, has_parts_};
-    if (framing.frames == since_.frames) evidence.alike = alike();
+    // Bytes of another protocol look like a whole frame now and then.
+    const std::uint64_t framed = framing.frame_bytes - since_.frame_bytes;
+    const std::uint64_t garbage = framing.garbage_bytes - since_.garbage_bytes;
+    const bool is_none = framing.frames == since_.frames;
+    if (is_none || garbage > 3 * framed) evidence.alike = alike();
     health_.cause = cause_of(evidence);
     if (health_.cause == Cause::no_packets && repeats_.repeats()) return set(Cause::stuck);
     health_.why = in_words(evidence);

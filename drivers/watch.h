@@ -141,7 +141,7 @@ class ByteSample {
   Bytes bytes() const { return Bytes(bytes_).first(size_); }
 
  private:
-  std::array<std::byte, 2048> bytes_{};
+  std::array<std::byte, 6144> bytes_{};  // more than two of the longest frames
   std::size_t size_ = 0;
 };
 

@@ -17,6 +17,8 @@ constexpr unsigned kStart = 0xF0, kStop = 0xF5;
 constexpr double kUsualSamplesHz = 3000;  // to begin with
 constexpr double kMostTurnsHz = 12, kLeastTurnsHz = 2;
 constexpr std::array kBauds{115'200, 230'400};
+constexpr std::size_t kMostOfRelatives = 80;
+constexpr int kMostForeign = 8, kFewForeign = 2;  // one may be a damaged packet of its own
 
 std::size_t measure_answer(Bytes b) {
   if (b.size() < kDescriptor) return kNeedMore;
@@ -40,7 +42,10 @@ std::size_t CoinD4Framing::measure(Bytes b) {
   if (b.size() < kHead) return kNeedMore;
   const std::size_t n = wire::u8(b, 3);
   const bool whole_angles = (wire::u8(b, 4) & wire::u8(b, 6) & 1) != 0;
-  return n > 0 && n <= kMostSamples && whole_angles ? kHead + 3 * n : kNotAFrame;
+  if (n == 0 || !whole_angles) return kNotAFrame;
+  if (n <= kMostSamples) return kHead + 3 * n;
+  if (n <= kMostOfRelatives) foreign_ = std::min(foreign_ + 2, kMostForeign);
+  return kNotAFrame;
 }
 
 bool CoinD4Framing::intact(Bytes frame) {
@@ -50,7 +55,8 @@ bool CoinD4Framing::intact(Bytes frame) {
     case Kind::name:
       return text_of(frame.subspan(kDescriptor)).starts_with("COIN");
     case Kind::packet:
-      return YdlidarFraming::agrees(frame, 3);
+      if (!YdlidarFraming::agrees(frame, 3)) return false;
+      return foreign_ == 0 || --foreign_ < kFewForeign;
   }
   return false;
 }
@@ -73,6 +79,7 @@ Figures CoinD4::figures(const Options&, int baud) {
 }
 
 void CoinD4::restart() {
+  framing_.forget();
   samples_.restart();
   samples_.assume_period(1e9 / kUsualSamplesHz);
   about_.clear();

@@ -1,8 +1,8 @@
 // COIN-D4 (3irobotix / YDLIDAR), a relative of the YDLIDARs. Sources: kaiaai/LDS, one real stream.
 //
-// Packet, little-endian, as of a YDLIDAR with intensities, of at most 25 samples: AA 55 | u8
-// {frequency:7, Z:1} | u8 n | u16 first angle, last angle, {deg/64:15, 1:1} | u16 check | n x {u8
-// intensity, u16 {mm:14, flag:2}}. Z: a revolution starts here. `check` is the XOR of all other
+// Packet, little-endian, as of a YDLIDAR with intensities, but of at most 25 samples, not 40: AA 55
+// | u8 {frequency:7, Z:1} | u8 n | u16 first angle, last angle, {deg/64:15, 1:1} | u16 check | n x
+// {u8 intensity, u16 {mm:14, flag:2}}. Z: a revolution starts here. `check` is the XOR of all other
 // words, an intensity being a word of its own. Angles grow clockwise. A flag of 3 marks ambient
 // light; the distance stands all the same.
 // Command: AA 55 code, XOR of the three. F0 start, F5 stop (F1, F2: exposure high, low; not used).
@@ -23,14 +23,19 @@
 
 namespace drivers {
 
-struct CoinD4Framing {
+class CoinD4Framing {
+ public:
   static constexpr std::size_t kHead = 10, kMostSamples = 25;
   static constexpr std::size_t kMaxFrame = kHead + 3 * kMostSamples;
   enum class Kind : std::uint8_t { packet, name, begins };
 
-  static std::size_t measure(Bytes b);
-  static bool intact(Bytes frame);
+  std::size_t measure(Bytes b);
+  bool intact(Bytes frame);
+  void forget() { foreign_ = 0; }
   static Kind kind_of(Bytes frame);
+
+ private:
+  int foreign_ = 0;  // longer packets: while there are any, it is a YDLIDAR that speaks
 };
 
 class CoinD4 {

@@ -13,20 +13,27 @@ constexpr std::size_t kReadings = 6, kReading = 6, kCheck = 40;
 constexpr unsigned kLearnt = 3;     // by chance once in 16 million
 constexpr unsigned kUnlearnt = 20;  // a damaged packet's check bytes may still be equal
 
+bool is_index(unsigned byte) { return byte >= kFirstIndex && byte <= kLastIndex; }
+unsigned check_of(Bytes packet) { return 0xFF - (wire::sum_of(packet.first(kCheck)) & 0xFF); }
+
 }  // namespace
 
-std::size_t HldsLds01Framing::measure(Bytes b) {
+std::size_t HldsLds01Framing::measure(Bytes b, bool last) const {
   if (wire::u8(b, 0) != kHead) return kNotAFrame;
   if (b.size() < 2) return kNeedMore;
-  const unsigned index = wire::u8(b, 1);
-  return index >= kFirstIndex && index <= kLastIndex ? kMaxFrame : kNotAFrame;
+  if (!is_index(wire::u8(b, 1))) return kNotAFrame;
+  if (agreed_ == kLearnt) return kPacket;
+  if (b.size() < kPacket) return kNeedMore;
+  if (wire::u8(b, kCheck) == check_of(b) || last) return kPacket;
+  if (b.size() < kMaxFrame) return kNeedMore;
+  const bool goes_on = wire::u8(b, kPacket) == kHead && is_index(wire::u8(b, kPacket + 1));
+  return goes_on ? kPacket : kNotAFrame;
 }
 
 bool HldsLds01Framing::intact(Bytes frame) {
   const unsigned check = wire::u8(frame, kCheck);
   if (check != wire::u8(frame, kCheck + 1)) return false;
-  const unsigned sum = wire::sum_of(frame.first(kCheck));
-  if (check == 0xFF - (sum & 0xFF)) {
+  if (check == check_of(frame)) {
     if (agreed_ < kLearnt) ++agreed_;
     differed_ = 0;
     return true;
@@ -38,7 +45,7 @@ bool HldsLds01Framing::intact(Bytes frame) {
 
 Figures HldsLds01::figures(const Options&, int) {
   constexpr double kMostTurnsHz = 6, kPackets = 60 * kMostTurnsHz;
-  return {kPackets, kMostTurnsHz, 360, kPackets * Framing::kMaxFrame, {}};
+  return {kPackets, kMostTurnsHz, 360, kPackets * Framing::kPacket, {}};
 }
 
 void HldsLds01::restart() {

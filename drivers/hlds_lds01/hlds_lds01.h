@@ -9,7 +9,8 @@
 // Commands, not answered: 'b' starts the motor, 'e' stops it. Later firmware starts by itself.
 //
 // In doubt: the check. Its two bytes are equal, says the datasheet; that they are 0xFF less the sum
-// of bytes 0 to 39 no source states. So that is required only of a device that was seen to do it.
+// of bytes 0 to 39 no source states. So that is required only of a device that was seen to do it,
+// and of others that the next packet follows: an xv11's begin alike.
 #pragma once
 
 #include <array>
@@ -23,12 +24,15 @@ namespace drivers {
 
 class HldsLds01Framing {
  public:
-  static constexpr std::size_t kMaxFrame = 42;
-  static std::size_t measure(Bytes b);
+  static constexpr std::size_t kPacket = 42, kMaxFrame = kPacket + 2;  // and the next one's head
+  std::size_t measure(Bytes b) const { return measure(b, false); }
+  std::size_t measure_last(Bytes b) const { return measure(b, true); }
   bool intact(Bytes frame);
   void forget() { *this = {}; }
 
  private:
+  std::size_t measure(Bytes b, bool last) const;
+
   unsigned agreed_ = 0;    // packets in a row whose check was the sum
   unsigned differed_ = 0;  // and whose check was not, although its bytes are equal
 };

@@ -16,7 +16,9 @@ constexpr unsigned kScan = 0x60, kStop = 0x65, kForceStop = 0x00, kInfo = 0x90, 
                    kOldHealth = 0x91, kNextRate = 0xD0, kQueryRate = 0xD1, kSpeed = 0x0D,
                    kFaster = 0x09, kSlower = 0x0A, kMuchFaster = 0x0B, kMuchSlower = 0x0C;
 constexpr unsigned kMostChanges = 40;
-constexpr int kUnstopped = 30;  // packets, about a quarter of a second
+constexpr int kUnstopped = 30;             // packets, about a quarter of a second
+constexpr std::size_t kMostOfCoinD4 = 25;  // samples
+constexpr int kManyShort = 60;             // packets, about half a second
 constexpr std::array kBauds{115'200, 128'000, 153'600, 230'400, 512'000};
 
 // rad. A series does below a quarter of a radian, which is from 60 mm on.
@@ -72,6 +74,7 @@ void Ydlidar::restart() {
   unstopped_ = 0;
   hz_ = 0;
   serial_.clear();
+  short_ = 0;
   samples_.restart();
   if (configured_) adopt(*configured_);
 }
@@ -265,6 +268,12 @@ void Ydlidar::decode_packet(const Frame& frame, Decoded& out) {
 
   const double step = samples_.step_of(first, last, n);
   if (step < 0) return out.undecodable();
+  // A YDLIDAR with intensities sends 40 samples, and answers.
+  short_ = answers_ || sample != 3 || n > kMostOfCoinD4 ? 0 : short_ + 1;
+  if (short_ >= kManyShort) {
+    out.fault(
+        hal::Text<96>::of("it answers nothing and sends what a COIN-D4 does: driver 'coin_d4'?"));
+  }
   fill_beams(b, sample, n, first, step);
   EvenSamples::Place at = samples_.next(frame, first, step, n, (wire::u8(b, 2) & 1) != 0);
   at.slice.has_intensity = sample > 2;

@@ -12,6 +12,8 @@
 // Stamp, 8 bytes: AA 66 | XOR of the rest | u32 ms | u8. Told by one source only and not used.
 // Command: A5 code. Reply: A5 5A | u32 {length:30, mode:2} | u8 type | payload; no check.
 //
+// A COIN-D4 sends such packets, too, but of 25 samples at most, and answers nothing: that is told.
+//
 // In doubt: whether health is asked by 91 (manual) or 92 (SDK): both are tried. Firmware of a TG is
 // taken as the SDK prints it, high byte first. A model of several rates is taken to count them from
 // the slowest, which no source says. Rates of S4 and Tmini Plus SH are told by none either: those
@@ -90,6 +92,7 @@ class Ydlidar {
 
   // Of the data stream.
   Framing framing_;
+  int short_ = 0;  // packets in a row that a COIN-D4 may have sent
   EvenSamples samples_;
   std::array<Beam, 100> beams_{};
 };

@@ -48,6 +48,7 @@ class SimLine {
     port = owned.get();
     if (!is_serial) port->own = {{127, 0, 0, 1}, 2115};
     port->is_line = is_serial;
+    if (of.simulator != nullptr) port->configured = baud;
     drivers::DriverSetup setup{.first_sensor = 0,
                                .outputs = drivers::kMaxOutputs,
                                .baud = std::max(baud, 0),

@@ -26,6 +26,7 @@ class SimPort final : public hal::Port {
     }
     listener_ = &listener;
     is_hung_up_ = false;
+    if (baud != 0 && configured != 0) baud = configured;
     listener.on_port_open(clock_.now());
   }
   hal::Status write(hal::Bytes bytes) override {
@@ -102,7 +103,8 @@ class SimPort final : public hal::Port {
   bool connects = false;  // it is a connection, as TCP is
   bool refuses_writes = false;
   bool is_line = true;
-  int baud = 0;  // of the line; 0: as the device has it
+  int baud = 0;        // of the line; 0: as the device has it
+  int configured = 0;  // where it goes back to when it is opened again; 0: it stays
   // When the device was heard of again after its last long silence.
   hal::Time back_at() const { return back_at_; }
   // What a port may say of itself, for the diagnostics.

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "test/sim/settings.h"
+#include "test/sim/models.h"
 
 namespace test {
 
@@ -59,6 +59,17 @@ inline std::vector<SerialLidar> serial_lidars() {
       {"ydlidar", {{"model", "X2"}}, {}, 115'200},
       {"ydlidar", {{"model", "X4Pro"}}, {{"model", "X4Pro"}}, 128'000},
   };
+}
+
+// What --set is where it streams already when somebody comes.
+inline sim::Options found_streaming(const SerialLidar& lidar) {
+  sim::Options set = lidar.device;
+  for (const sim::OptionRow& row : sim::find_model(lidar.driver)->options) {
+    const std::string key = row.key;
+    if (key == "streaming" || key == "running") set[key] = "on";
+    if (key == "found") set[key] = "streaming";
+  }
+  return set;
 }
 
 }  // namespace test

@@ -124,3 +124,58 @@ TEST(SerialLidars, NoStampIsFarOffWhateverRateWasAssumed) {
     LONGS_EQUAL_TEXT(0, e.overlaps, lidar.name().c_str());
   }
 }
+
+namespace {
+
+// Bytes that cannot tell whose they are.
+struct Doubt {
+  const char *driver, *device;
+  const char* says;  // what the user is told instead
+};
+const Doubt kDoubts[] = {
+    // The same packets; a YDLIDAR answers, unless only one wire of the line is connected.
+    {"ydlidar", "coin_d4", "driver 'coin_d4'?"},
+    // What is said to it ends its stream before a scan is whole.
+    {"coin_d4", "hokuyo_scip URG-04LX", "no frame"},
+    {"delta2", "hokuyo_scip URG-04LX", "no frame"},
+    {"lslidar_m10", "hokuyo_scip URG-04LX", "no frame"},
+    {"ydlidar", "hokuyo_scip URG-04LX", "no frame"},
+    {"bluesea", "hokuyo_scip URG-04LX", "no frame"},
+    {"bluesea", "hokuyo_scip URG-04LX-UG01", "no frame"},
+    // Two turns take longer than it listens at one rate.
+    {"delta2", "xv11 2.1", "no frame"},
+    {"hokuyo_scip", "xv11 2.1", "no frame"},
+    {"lslidar_m10", "xv11 2.1", "no frame"},
+};
+
+}  // namespace
+
+TEST(SerialLidars, BytesOfAnotherFamilyAreNamedWithinTwoSecondsAndGiveNoBeam) {
+  std::vector<SerialLidar> all = test::serial_lidars();
+  all.push_back({"rplidar", {{"model", "A1"}}, {}, 115'200});
+  for (const SerialLidar& device : all) {
+    std::string_view before;
+    for (const SerialLidar& lidar : all) {
+      if (std::exchange(before, lidar.driver) == lidar.driver) continue;
+      if (lidar.driver == std::string_view(device.driver)) continue;
+      const std::string what = std::string(lidar.driver) + " with " + device.name();
+      const auto* const doubt = std::ranges::find_if(kDoubts, [&](const Doubt& d) {
+        return d.driver == std::string_view(lidar.driver) && d.device == device.name();
+      });
+      const bool is_sure = doubt == std::end(kDoubts);
+      const std::string says =
+          is_sure ? "driver '" + std::string(device.driver) + "'" : doubt->says;
+      const drivers::Cause cause =
+          is_sure ? drivers::Cause::mismatch : drivers::Cause::device_fault;
+      SimLine line(lidar.driver, test::found_streaming(device), {}, device.baud, {}, {}, false,
+                   {device.driver});
+      const auto is_told = [&] {
+        const drivers::Health h = line.health();
+        return (h.cause == cause || !is_sure) && h.why.view().find(says) != std::string_view::npos;
+      };
+      CHECK_TRUE_TEXT(line.wait_for(is_told, 2s) < 2s,
+                      (what + ": " + line.health().why.c_str()).c_str());
+      if (is_sure) LONGS_EQUAL_TEXT(0, line.log.slices.size(), what.c_str());
+    }
+  }
+}
