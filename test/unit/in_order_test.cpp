@@ -51,6 +51,13 @@ TEST(InOrder, WhatComesTwiceIsKnown) {
   CHECK_FALSE(order.is_behind(2) || order.is_waiting(2));
 }
 
+TEST(InOrder, CloseIsWhatFitsAmongThoseThatAreWaitedFor) {
+  CHECK_FALSE(order.is_close(7));
+  take_all({7, 9});
+  CHECK_FALSE(order.is_close(7) || order.is_close(8 + 257));
+  CHECK_TRUE(order.is_close(8) && order.is_close(8 + 256));
+}
+
 TEST(InOrder, AFarJumpIsANewBeginning) {
   take_all({1, 3});
   LONGS_EQUAL(1 + 997, take(1001));
