@@ -138,8 +138,13 @@ TEST_GROUP(Derived) {
                 static_cast<float>((hit_of(lidar, n) - from).norm()), 5};
       }
       if (dead[id]) continue;
-      station->pipeline().input().on_packet(
-          id, drivers::ScanSlice{first, Lidar::kStep, starts_turn, true, {}, beams}, clock.now());
+      station->pipeline().input().on_packet(id,
+                                            drivers::ScanSlice{.first = first,
+                                                               .step = Lidar::kStep,
+                                                               .starts_turn = starts_turn,
+                                                               .has_intensity = true,
+                                                               .beams = beams},
+                                            clock.now());
     }
   }
   void send_samples() {
