@@ -9,13 +9,16 @@
 #include "test/sim/camsense_x1.h"
 #include "test/sim/coin_d4.h"
 #include "test/sim/delta2.h"
+#include "test/sim/epson.h"
 #include "test/sim/fdilink.h"
 #include "test/sim/hipnuc.h"
 #include "test/sim/hlds_lds01.h"
 #include "test/sim/hokuyo_scip.h"
+#include "test/sim/inertial_labs.h"
 #include "test/sim/lakibeam.h"
 #include "test/sim/ldrobot.h"
 #include "test/sim/leuze_rsl.h"
+#include "test/sim/lpms.h"
 #include "test/sim/lslidar_m10.h"
 #include "test/sim/lslidar_n301.h"
 #include "test/sim/microstrain_mip.h"
@@ -49,6 +52,7 @@ std::span<const ModelRow> table() {
       {"coin_d4", "COIN-D4 lidar", false, coin_d4::options(), coin_d4::make},
       {"delta2", "3irobotix Delta-2 lidars, Xiaomi LDS08RR", false, delta2::options(),
        delta2::make},
+      {"epson", "Seiko Epson M-G370 inertial sensors", false, epson::options(), epson::make},
       {"fdilink", "FDIsystems and WHEELTEC N100 inertial sensors", false, fdilink::options(),
        fdilink::make},
       {"hipnuc", "HiPNUC inertial sensors", false, hipnuc::options(), hipnuc::make},
@@ -56,12 +60,15 @@ std::span<const ModelRow> table() {
        hlds_lds01::make},
       {"hokuyo_scip", "Hokuyo URG, UBG, UTM and UST lidars", false, hokuyo_scip::options(),
        hokuyo_scip::make},
+      {"inertial_labs", "Inertial Labs inertial sensors, on a serial line, by UDP or TCP", false,
+       inertial_labs::options(), inertial_labs::make},
       {"lakibeam", "Richbeam Lakibeam1, 1L and 1S lidars", false, lakibeam::options(),
        lakibeam::make},
       {"ldrobot", "LDROBOT LD06, LD19, STL and LD14 lidars", false, ldrobot::options(),
        ldrobot::make},
       {"leuze_rsl", "Leuze RSL 400 and RSL 200 safety scanners", false, leuze_rsl::options(),
        leuze_rsl::make},
+      {"lpms", "LP-Research inertial sensors", false, lpms::options(), lpms::make},
       {"lslidar_m10", "LSLIDAR N10, L10 and M10 lidars", false, lslidar_m10::options(),
        lslidar_m10::make},
       {"lslidar_n301", "LSLIDAR N301 lidar", false, lslidar_n301::options(), lslidar_n301::make},
