@@ -88,7 +88,7 @@ void Derived::add_sensor_data(drivers::SensorId id, const collation::TimedPointC
 }
 
 void Derived::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu) {
-  if (sensors_[id].gyro && !imu.readings_only) sensors_[id].gyro->add(imu);
+  if (sensors_[id].gyro && !imu.readings_only && !imu.without_rate) sensors_[id].gyro->add(imu);
   out_.add_sensor_data(id, imu);
 }
 

@@ -246,7 +246,8 @@ hal::Text<192> fault_of(const collation::ImuStats& now, const collation::ImuStat
   };
   const Reason reasons[] = {
       {now.incomplete - before.incomplete,
-       "without acceleration or angular rate: let the device send both, or what velocity and angle "
+       "without acceleration, angular rate or both: let the device send them, or what velocity and "
+       "angle "
        "change by in a known time"},
       {now.non_finite - before.non_finite, "not a number: the device reports no measurement"},
       {now.all_zero - before.all_zero,
@@ -424,6 +425,8 @@ void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
   const bool in_order = watch.kind() == OrderWatch::Kind::fine;
   if (streams && in_order && !fault.empty()) {
     out.status(Level::warn, sensor.name, fault, sensor.driver->name);
+  } else if (streams && in_order && account.rest.is_wrong()) {
+    out.status(Level::warn, sensor.name, account.rest.words().view(), sensor.driver->name);
   } else if (found && in_order) {
     out.status(check_rows()[static_cast<std::size_t>(*found)].level, sensor.name,
                in_words(*found, account.checks.finding(*found)).view(), sensor.driver->name);
@@ -457,6 +460,7 @@ void Diagnostics::describe(DiagnosticWriter& out, const config::Sensor& sensor,
     put_clouds(out, account.clouds);
   } else {
     put_samples(out, account.samples);
+    out.value("rest", account.rest.words().view());
   }
   put_queue(out, account.queue);
   put_checks(out, account.checks);

@@ -32,6 +32,8 @@ constexpr CheckRow kRows[] = {
     // The last point may lie before the stamp: beams without a return count there, but are none.
     {Check::last_time, "last_time", Level::error, -kAny, kTouch, "s",
      "relative time of the last point", "the convention of the stream"},
+    {Check::rate, "rate", Level::warn, 0.9, 1.1, "Hz", "rate, as a part of the configured one",
+     "the configuration"},
 };
 static_assert(std::size(kRows) == kChecks);
 
@@ -46,6 +48,7 @@ std::span<const CheckRow> check_rows() { return kRows; }
 void HealthCheck::restart() {
   before_.reset();
   checksum_.reset();
+  counted_since_.reset();
 }
 
 void HealthCheck::note(Check check, double value, double outside, hal::Time arrival) {
@@ -88,8 +91,27 @@ void HealthCheck::take(const CloudFacts& cloud) {
   judge(Check::last_time, double{cloud.last_time}, cloud.arrival);
 }
 
+void HealthCheck::count_sample(hal::Time arrival) {
+  if (!counted_since_) {
+    counted_since_ = arrival;
+    counted_ = 0;
+    return;
+  }
+  ++counted_;
+  const hal::Duration since = arrival - *counted_since_;
+  if (since < kRateOver) return;
+  const CheckRow& row = kRows[static_cast<std::size_t>(Check::rate)];
+  const double hz = counted_ / hal::to_seconds(since);
+  const double outside = distance_outside(row, hz / asked_hz_);
+  if (outside > 0) note(Check::rate, hz, outside, arrival);
+  findings_[static_cast<std::size_t>(Check::rate)].asked = asked_hz_;
+  counted_since_ = arrival;
+  counted_ = 0;
+}
+
 void HealthCheck::take(const SampleFacts& sample) {
   take_stamp(sample.at, sample.at, sample.arrival, kImuGap);
+  if (sample.is_motion && asked_hz_ > 0) count_sample(sample.arrival);
   if (!sample.accel) return;
   const auto [x, y, z] = *sample.accel;
   const double length = std::sqrt(x * x + y * y + z * z);
@@ -129,6 +151,10 @@ hal::Text<128> in_words(Check check, const Finding& finding) {
     case Check::first_time:
     case Check::last_time:
       text.print("%s is %.6f s, later than the stamp, %s", row.what, finding.worst, times.c_str());
+      break;
+    case Check::rate:
+      text.print("sends %.4g Hz, %.4g Hz were asked for: it took another rate, or data are lost",
+                 finding.worst, finding.asked);
       break;
   }
   return text;

@@ -29,8 +29,9 @@ enum class Check : std::uint8_t {
   repeated,    // a cloud equal to the one before in every point
   first_time,  // relative times of points that are not what they should be
   last_time,
+  rate,  // of samples, against the one that was asked for
 };
-inline constexpr std::size_t kChecks = 10;
+inline constexpr std::size_t kChecks = 11;
 
 // One row per check, in the order of Check.
 struct CheckRow {
@@ -46,6 +47,7 @@ std::span<const CheckRow> check_rows();
 
 inline constexpr double kImuGap = 0.05;  // s
 inline constexpr std::uint32_t kMeanSamples = 1000;
+inline constexpr hal::Duration kRateOver = std::chrono::seconds(5);
 
 // Upper edges of the buckets of message gaps, s; the last bucket is open.
 inline constexpr std::array<double, 9> kGapEdges = {0.001, 0.002, 0.005, 0.01, 0.02,
@@ -55,6 +57,7 @@ using GapHistogram = std::array<std::uint64_t, kGapEdges.size() + 1>;
 struct Finding {
   std::uint64_t count = 0;
   double worst = 0;    // farthest outside the limits, in the row's unit
+  double asked = 0;    // what it is held against, where that is the sensor's own
   hal::Time newest{};  // arrival of the newest datum that it was found in
 };
 
@@ -70,6 +73,7 @@ struct CloudFacts {
 struct SampleFacts {
   hal::Time at{}, arrival{};
   std::optional<std::array<double, 3>> accel{};  // m/s^2
+  bool is_motion = true;                         // false: other readings only
 };
 
 // Over the words of a cloud's points; equal clouds have equal sums.
@@ -85,6 +89,10 @@ class Checksum {
 
 class HealthCheck {
  public:
+  // `asked_hz`: the rate of samples that was asked for; 0: nobody knows it.
+  explicit HealthCheck(double asked_hz) : asked_hz_(asked_hz) {}
+  HealthCheck() = default;
+
   void take(const CloudFacts&);
   void take(const SampleFacts&);
   // What comes next has nothing to do with what came: the sensor starts anew.
@@ -97,6 +105,7 @@ class HealthCheck {
 
  private:
   void take_stamp(hal::Time first, hal::Time at, hal::Time arrival, double longest);
+  void count_sample(hal::Time arrival);
   void judge(Check check, double value, hal::Time arrival);
   void note(Check check, double value, double outside, hal::Time arrival);
 
@@ -106,6 +115,9 @@ class HealthCheck {
   double longest_gap_ = 0;
   std::optional<hal::Time> before_{};  // stamp of the one before
   std::optional<std::uint64_t> checksum_{};
+  double asked_hz_ = 0;
+  std::optional<hal::Time> counted_since_{};  // arrival of the sample before the first counted
+  std::uint32_t counted_ = 0;
   double accel_sum_ = 0, accel_mean_ = 0;
   std::uint32_t accel_samples_ = 0;
 };

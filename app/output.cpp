@@ -189,8 +189,9 @@ void Output::add_sensor_data(drivers::SensorId id, const collation::ImuData& imu
 void Output::publish_motion(Sensor& sensor, const collation::ImuData& imu, std::int64_t log_time) {
   Imu message{.header = {time_.of(imu.at), sensor.frame},
               .orientation = {},
-              .angular_velocity = array(imu.angular_velocity),
+              .angular_velocity = {},
               .linear_acceleration = array(imu.linear_acceleration)};
+  if (!imu.without_rate) message.angular_velocity = array(imu.angular_velocity);
   if (imu.orientation) {
     const auto& q = *imu.orientation;
     message.orientation = Quaternion{q.x(), q.y(), q.z(), q.w()};

@@ -38,6 +38,11 @@ CloudFacts facts_of(const collation::TimedPointCloud& cloud, hal::Time arrival) 
   return facts;
 }
 
+SampleFacts facts_of(const drivers::ImuSample& s, hal::Time arrival) {
+  const bool is_motion = s.accel || s.gyro || s.delta_velocity || s.delta_angle;
+  return {.at = s.at, .arrival = arrival, .accel = s.accel, .is_motion = is_motion};
+}
+
 constexpr hal::Duration kRateWindow = std::chrono::seconds(15);
 constexpr std::size_t kRateEvents = 256;
 
@@ -74,6 +79,7 @@ Pipeline::Pipeline(const config::Stack& stack, const config::Plan& plan, collati
       lane.builder = std::make_unique<collation::CloudBuilder>(
           config::cloud_options(sensor, plan.sensors[i]), *lane.pool);
     } else {
+      lane.checks = HealthCheck(plan.sensors[i].asked_hz);
       lane.aligner = std::make_unique<collation::ImuAligner>(
           collation::pose_of(sensor.pose.xyz, sensor.pose.rpy), sensor.readings);
     }
@@ -189,9 +195,10 @@ void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ScanSlice& 
 
 void Pipeline::take(drivers::SensorId id, Lane& lane, const drivers::ImuSample& sample,
                     hal::Time arrival) {
-  lane.checks.take(SampleFacts{sample.at, arrival, sample.accel});  // also of what is dropped
+  lane.checks.take(facts_of(sample, arrival));  // also of what is dropped
   if (lane.sampler.pulse()) {
     if (const auto aligned = lane.aligner->align(sample)) {
+      lane.rest.take(*aligned);
       collator_->add(collation::make_datum(id, *aligned), arrival);
     }
   }
@@ -204,7 +211,7 @@ void Pipeline::on_state(drivers::SensorId id, drivers::State state, hal::Time no
   lane.since = now;
   if (state == drivers::State::starting && lane.builder) lane.builder->reset();
   if (state == drivers::State::starting && lane.aligner) lane.aligner->restart();
-  if (state == drivers::State::starting) lane.checks.restart();
+  if (state == drivers::State::starting) lane.checks.restart(), lane.rest.restart();
   collator_->on_state(id, state, now);
   derived_.on_state(id, state);
   events_.on_sensor_state(id, from, state, now);
@@ -281,6 +288,7 @@ Account Pipeline::account(drivers::SensorId id) const {
   account.rate_hz = lane.state == drivers::State::streaming ? lane.rate.rate_hz() : 0;
   account.rate_text = lane.rate.text();
   account.checks = lane.checks;
+  account.rest = lane.rest;
   account.sampling_text = lane.sampler.text();
   return account;
 }

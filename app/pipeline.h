@@ -10,6 +10,7 @@
 #include "app/derived.h"
 #include "app/health_checks.h"
 #include "app/inputs.h"
+#include "app/rest_check.h"
 #include "collation/cloud_builder.h"
 #include "collation/collator.h"
 #include "collation/rate_timer.h"
@@ -33,6 +34,7 @@ struct Account {
   double rate_hz = 0;
   hal::Text<96> rate_text;
   HealthCheck checks;
+  RestCheck rest;  // an IMU's
   hal::Text<48> sampling_text;
 };
 
@@ -82,6 +84,7 @@ class Pipeline final : private drivers::PacketSink,
   // The device's, seen from this output of it: clock, arrivals and packets are its own.
   drivers::Health health(drivers::SensorId id) const;
   const HealthCheck& checks(drivers::SensorId id) const { return lanes_[id].checks; }
+  const RestCheck& rest(drivers::SensorId id) const { return lanes_[id].rest; }
   const Derived& derived() const { return derived_; }
   std::uint64_t unknown_sensor() const { return collator_->unknown_sensor(); }
   std::uint64_t misuse() const { return collator_->misuse(); }
@@ -99,6 +102,7 @@ class Pipeline final : private drivers::PacketSink,
     std::unique_ptr<collation::ImuAligner> aligner;  // an IMU's
     collation::RateTimer rate;
     HealthCheck checks{};
+    RestCheck rest{};  // an IMU's
     drivers::State state = drivers::State::idle;
     hal::Time since{};           // of `state`
     std::size_t driver = 0;      // of a sensor: in drivers_

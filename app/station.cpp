@@ -111,6 +111,7 @@ void Station::on_tick(hal::Time now) {
   look_at_clocks();
   look_for_findings(now);
   look_for_warnings();
+  look_at_rest();
   if (now >= next_state_) {
     next_state_ = now + kStatePeriod;
     look_at_order(now);
@@ -335,6 +336,23 @@ void Station::look_for_warnings() {
       tell(id, Level::ok, "recover", "is well again", health.cause);
     } else {
       tell(id, Level::warn, "warning", health.why.view(), health.cause);
+    }
+  }
+}
+
+// What gravity does at rest is told when it is wrong, and when it is right again.
+void Station::look_at_rest() {
+  for (std::size_t i = 0; i < pipeline_.sensors(); ++i) {
+    const auto id = static_cast<drivers::SensorId>(i);
+    const RestCheck& rest = pipeline_.rest(id);
+    const RestCheck::Verdict before = said_[i].rest;
+    if (rest.verdict() == before || rest.verdict() == RestCheck::Verdict::open) continue;
+    said_[i].rest = rest.verdict();
+    const KeyValue values[] = {{"check", "rest"}};
+    if (rest.is_wrong()) {
+      tell(id, Level::warn, "check", rest.words().view(), values);
+    } else if (before != RestCheck::Verdict::open) {
+      tell(id, Level::ok, "recover", rest.words().view(), values);
     }
   }
 }

@@ -50,6 +50,7 @@ class Station final : public hal::ReplayListener, private EventListener {
     std::uint32_t epoch = 0;
     drivers::UtcState utc{};
     drivers::Cause warned = drivers::Cause::none;  // of, while it streams
+    RestCheck::Verdict rest{};                     // the last that was fine or wrong
     hal::Time last_datum{};                        // before it stalled
     hal::RateLimit lines{10, std::chrono::seconds(10)};
     // Findings told, and when the next one of that check may be.
@@ -67,6 +68,7 @@ class Station final : public hal::ReplayListener, private EventListener {
   void look_at_clocks();
   void look_for_findings(hal::Time now);
   void look_for_warnings();
+  void look_at_rest();
   void look_at_order(hal::Time now);
   void look_at_inputs(hal::Time now);
   void tell_order(drivers::SensorId, bool stalled_before, hal::Time now);

@@ -24,11 +24,6 @@ Quaterniond rotation_by(Vector3d vector) {
   return q;
 }
 
-bool varies_less(const Vector3d& sum, const Vector3d& squares, double n, double limit) {
-  const Vector3d mean = sum / n;
-  return ((squares / n - mean.cwiseAbs2()).array() < limit * limit).all();
-}
-
 }  // namespace
 
 GyroTrack::GyroTrack(std::size_t capacity) : samples_(capacity) { assert(capacity >= 2); }
@@ -78,28 +73,11 @@ Quaterniond GyroTrack::orientation(hal::Time at) const {
   return Quaterniond(before.orientation) * rotation_by(rate * dt);
 }
 
-bool GyroTrack::Stretch::at_rest() const {
-  const auto n = static_cast<double>(samples);
-  return samples >= kRestSamples && varies_less(rate, rate_squared, n, kRestRate) &&
-         varies_less(acceleration, acceleration_squared, n, kRestAcceleration) &&
-         ((rate / n).array().abs() < kMaxBias).all();
-}
-
 void GyroTrack::look_for_rest(const ImuData& imu) {
-  Stretch& s = stretch_;
-  if (s.samples > 0 && imu.at - s.begin > kRest + kMaxGap) s = {};  // samples are missing
-  if (s.samples == 0) s.begin = imu.at;
-  ++s.samples;
-  s.rate += imu.angular_velocity;
-  s.rate_squared += imu.angular_velocity.cwiseAbs2();
-  s.acceleration += imu.linear_acceleration;
-  s.acceleration_squared += imu.linear_acceleration.cwiseAbs2();
-  if (imu.at - s.begin < kRest) return;
-  if (s.at_rest()) {
-    bias_ = s.rate / static_cast<double>(s.samples);
-    ++stats_.rests;
-  }
-  s = {};
+  if (!stretch_.add(imu.at, imu.angular_velocity, imu.linear_acceleration)) return;
+  if (!stretch_.at_rest()) return;
+  bias_ = stretch_.mean_rate();
+  ++stats_.rests;
 }
 
 }  // namespace collation

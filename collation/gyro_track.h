@@ -4,6 +4,7 @@
 #include <boost/circular_buffer.hpp>
 
 #include "collation/imu_aligner.h"
+#include "collation/rest_stretch.h"
 
 namespace collation {
 
@@ -21,13 +22,6 @@ class GyroTrack {
  public:
   // Longer without a sample is a gap; as far ahead of the newest the last rate is believed.
   static constexpr hal::Duration kMaxGap = std::chrono::milliseconds(50);
-  // A stretch at rest lasts so long, and none of its axes varies by more than this (standard
-  // deviation) or turns by more than kMaxBias, which is beyond what gyros are off by.
-  static constexpr hal::Duration kRest = std::chrono::seconds(1);
-  static constexpr double kRestRate = 0.01;         // rad/s
-  static constexpr double kRestAcceleration = 0.3;  // m/s^2
-  static constexpr double kMaxBias = 0.05;          // rad/s
-  static constexpr std::size_t kRestSamples = 10;   // at least
 
   // `capacity`: samples, >= 2.
   explicit GyroTrack(std::size_t capacity);
@@ -53,21 +47,11 @@ class GyroTrack {
     Eigen::Vector3d rate;
     ImuData::Quaternion orientation;
   };
-  // Sums over the stretch under way.
-  struct Stretch {
-    hal::Time begin{};
-    std::size_t samples = 0;
-    Eigen::Vector3d rate = Eigen::Vector3d::Zero(), rate_squared = Eigen::Vector3d::Zero();
-    Eigen::Vector3d acceleration = Eigen::Vector3d::Zero();
-    Eigen::Vector3d acceleration_squared = Eigen::Vector3d::Zero();
-    bool at_rest() const;
-  };
-
   void look_for_rest(const ImuData& imu);
 
   boost::circular_buffer<Sample> samples_;
   hal::Time covered_since_ = hal::Time::max();  // first sample after the last gap
-  Stretch stretch_;
+  RestStretch stretch_;
   Eigen::Vector3d bias_ = Eigen::Vector3d::Zero();
   GyroStats stats_;
 };

@@ -49,15 +49,16 @@ std::optional<ImuData> ImuAligner::align(const drivers::ImuSample& sample) {
 bool ImuAligner::align_motion(const drivers::ImuSample& sample, ImuData& data) {
   const auto accel = rate(sample.accel, sample.delta_velocity, sample.interval);
   const auto gyro = rate(sample.gyro, sample.delta_angle, sample.interval);
-  if (!accel || !gyro) return ++stats_.incomplete, false;
-  if (!accel->allFinite() || !gyro->allFinite()) return ++stats_.non_finite, false;
+  if (!accel || (!gyro && !sample.orientation)) return ++stats_.incomplete, false;
+  data.without_rate = !gyro;
+  if (!accel->allFinite() || (gyro && !gyro->allFinite())) return ++stats_.non_finite, false;
   // A gyro with a dead band tells 0 at rest. An accelerometer in free fall does not for long.
   if (accel->isZero(0)) return ++stats_.all_zero, false;
-  if (accel->norm() > kMaxAcceleration || gyro->norm() > kMaxRate) {
+  if (accel->norm() > kMaxAcceleration || (gyro && gyro->norm() > kMaxRate)) {
     return ++stats_.implausible, false;
   }
   data.linear_acceleration = rotation_ * *accel;
-  data.angular_velocity = rotation_ * *gyro;
+  if (gyro) data.angular_velocity = rotation_ * *gyro;
   const Eigen::Vector3d& w = data.angular_velocity;
   data.linear_acceleration -= w.cross(w.cross(lever_));
   if (sample.orientation) data.orientation = aligned(*sample.orientation);

@@ -41,13 +41,14 @@ struct ImuData {
   Eigen::Vector3d angular_velocity = Eigen::Vector3d::Zero();     // rad/s
   std::optional<Quaternion> orientation{};                        // tracking frame to world (ENU)
   Readings readings{};                                            // only those that are wanted
-  bool readings_only = false;  // acceleration and rate are zeros that nobody measured
+  bool without_rate = false;   // the rate is zeros that nobody measured; there is an orientation
+  bool readings_only = false;  // so is the acceleration; there is none
 };
 
 // Counters only grow: in = out + incomplete + non_finite + all_zero + implausible.
 struct ImuStats {
   std::uint64_t in = 0, out = 0;
-  std::uint64_t incomplete = 0;       // without acceleration or angular rate, or wanted readings
+  std::uint64_t incomplete = 0;       // neither motion (see align()) nor wanted readings
   std::uint64_t non_finite = 0;       // not a number, infinite
   std::uint64_t all_zero = 0;         // acceleration exactly 0: the sensor is not measuring
   std::uint64_t implausible = 0;      // beyond kMaxAcceleration or kMaxRate
@@ -64,7 +65,8 @@ class ImuAligner {
 
   explicit ImuAligner(const Eigen::Isometry3d& tracking_from_sensor, WantedReadings wanted = {});
 
-  // Empty when the sample was dropped; the reason is counted.
+  // Empty when the sample was dropped; the reason is counted. Motion is acceleration with angular
+  // rate, orientation or both; without a rate the lever arm is not accounted for.
   std::optional<ImuData> align(const drivers::ImuSample& sample);
   // The sensor starts anew: the sign of its orientation, too.
   void restart() { before_.reset(); }

@@ -110,6 +110,7 @@ SensorPlan figures_of(const Sensor& s) {
   SensorPlan p;
   p.delays = delays_of(s, f);
   p.rate_hz = rate_of(s, f);
+  if (is_imu(s) && is_device(s)) p.asked_hz = f.packets_hz;
   p.points = points_of(s, f);
   p.whole_turns = !is_imu(s) && sends_whole_turns(f);
   if (is_device(s) && is_serial(s) && s.baud > 0) p.line_load = f.bytes_per_s / (s.baud / 10.0);

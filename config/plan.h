@@ -20,6 +20,7 @@ struct SensorPlan {
   collation::Delays delays{};    // of one datum, from its stamp to its arrival, at worst
   hal::Duration max_wait{};      // the configured one, or all delays and the margin
   double rate_hz = 0;            // data that enter the collator at most
+  double asked_hz = 0;           // an IMU's rate as configured; 0: not an IMU
   std::size_t capacity = 0;      // of its queue, in data
   std::size_t needed = 0;        // the least capacity that is accepted
   std::size_t clouds = 0;        // of its pool; an IMU has none

@@ -36,11 +36,12 @@ class FakeDriver final : public drivers::Driver {
     sample(at, at, accel);
   }
   void sample(hal::Time at, hal::Time arrival,
-              const drivers::ImuSample::Vector& accel = {0, 0, 9.81}) {
+              const drivers::ImuSample::Vector& accel = {0, 0, 9.81},
+              const drivers::ImuSample::Vector& gyro = {0, 0, 0.1}) {
     drivers::ImuSample s;
     s.at = at;
     s.accel = accel;
-    s.gyro = {0, 0, 0.1};
+    s.gyro = gyro;
     deliver(s, arrival);
   }
   // A part of a turn with three beams, 1 us apart. No two are equal.

@@ -187,3 +187,18 @@ TEST(ConfigBadSensors, ReadingsAreForInertialSensors) {
     check(imu + "    readings: " + readings + "\n", "5:15: sensors.a.readings: ");
   }
 }
+
+// 1000 packets of 66 bytes a second; a tenth of 460 800 baud is 46 080, nine tenths of that 41 472.
+TEST(ConfigBadSensors, InertialSensorsMayFillNineTenthsOfTheirLine) {
+  const std::string imu =
+      "sensors:\n  a:\n    driver: microstrain_mip\n    port: serial:/dev/a\n    baud: 460800\n"
+      "    options: {rate_hz: ";
+  check(
+      imu + "1000}\n",
+      "5:11: sensors.a.baud: 460800 baud carry 46080 bytes/s and the device sends 66000, expected "
+      "at least 733334 baud (90 % of the line), or options that make it send less: with these at "
+      "most 628 of its 1000 packets/s fit");
+  check(imu + "629}\n", "5:11: sensors.a.baud: ");
+  const auto fits = config::load_text(imu + "628}\n", "t");
+  CHECK_TRUE(std::holds_alternative<config::Stack>(fits));
+}

@@ -66,15 +66,15 @@ TEST(Diagnostics, EveryKeyOfTheBooksIsThere) {
   auto state = bench.state();
   for (const char* const name : {"front", "body"}) {
     STRCMP_EQUAL("", missing(state[name],
-                             {"wire.bytes",           "wire.frame_bytes",   "wire.garbage_bytes",
-                              "wire.pending",         "driver.frames",      "driver.replies",
-                              "driver.packets",       "driver.stale",       "driver.unwanted",
-                              "driver.stuck",         "driver.extra_packets", "driver.lost", "driver.lost_parts",
-                              "driver.silent_frames", "driver.undecodable", "packets.in",
-                              "packets.sampled_out",  "queue.in",           "queue.out",
-                              "queue.late",           "queue.duplicate",    "queue.backward",
-                              "queue.future",         "queue.overflow",     "queue.before_start",
-                              "queue.held",           "output.messages"})
+                             {"wire.bytes",         "wire.frame_bytes",     "wire.garbage_bytes",
+                              "wire.pending",       "driver.frames",        "driver.replies",
+                              "driver.packets",     "driver.stale",         "driver.unwanted",
+                              "driver.stuck",       "driver.extra_packets", "driver.lost",
+                              "driver.lost_parts",  "driver.silent_frames", "driver.undecodable",
+                              "packets.in",         "packets.sampled_out",  "queue.in",
+                              "queue.out",          "queue.late",           "queue.duplicate",
+                              "queue.backward",     "queue.future",         "queue.overflow",
+                              "queue.before_start", "queue.held",           "output.messages"})
                          .c_str());
   }
   STRCMP_EQUAL("", missing(state["front"],
@@ -102,8 +102,7 @@ TEST(Diagnostics, AnImuThatStreamsNothingUsableIsNamedWithTheReason) {
   bench.pass([&] { bench.imu_driver->sample(bench.clock.now(), {0, 0, 0}); });
   bench.run_for(1s);
   auto state = bench.state();
-  STRCMP_CONTAINS("samples dropped, of exactly 0 m/s^2 on all axes",
-                  state["body"].message.c_str());
+  STRCMP_CONTAINS("samples dropped, of exactly 0 m/s^2 on all axes", state["body"].message.c_str());
   CHECK_TRUE(state["body"].level == app::Level::warn);
   LONGS_EQUAL(1, state["body"].count("imu.all_zero"));
   bench.run_for(1s);
@@ -174,4 +173,37 @@ TEST(Diagnostics, TheLongestTextsFitTheBudget) {
   CHECK_TRUE(newest.size <= app::Diagnostics::longest_message(bench.stack));
   CHECK_TRUE(newest.size <= bench.plan.max_message);
   CHECK_TRUE(bench.messages.on("/lidard/configuration").back().size <= bench.plan.max_message);
+}
+
+TEST(Diagnostics, AReadingThatIsAskedForAndNeverComesIsNamed) {
+  bench.stack.sensors[1].readings.pressure = true;
+  stream_for(9s);
+  CHECK_TRUE(bench.state()["body"].message.find("readings") == std::string::npos);
+  stream_for(3s);
+  STRCMP_CONTAINS("samples has pressure, which `readings` asks for: see the driver's options",
+                  bench.state()["body"].message.c_str());
+}
+
+TEST(Diagnostics, WhatIsWrongAtRestIsToldOnceAndStandsInTheState) {
+  const auto rest_for = [this](hal::Duration length, double z) {
+    for (const hal::Time end = bench.clock.now() + length; bench.clock.now() < end;) {
+      const hal::Time at = bench.clock.now() + app::Station::kTick;
+      bench.pass([&] { bench.imu_driver->sample(at, at, {0, 0, z}, {0, 0, 0}); });
+    }
+  };
+  stream_for(100ms);
+  bench.events();
+  rest_for(3s, -9.81);
+  auto state = bench.state();
+  STRCMP_CONTAINS("gravity along -z at rest, expected along +z: the device hangs upside down",
+                  state["body"].message.c_str());
+  CHECK_TRUE(state["body"].level == app::Level::warn);
+  STRCMP_EQUAL("2 of 2 sensors stream", state["lidard"].message.c_str());
+  const std::string told = bench.events();
+  STRCMP_CONTAINS("body check: gravity along -z at rest", told.c_str());
+  LONGS_EQUAL(told.find("gravity"), told.rfind("gravity"));
+  rest_for(3s, 9.81);
+  STRCMP_EQUAL("9.81 m/s^2 along +z", bench.state()["body"].values["rest"].c_str());
+  CHECK_TRUE(bench.state()["body"].message.find("gravity") == std::string::npos);
+  STRCMP_CONTAINS("body recover: 9.81 m/s^2 along +z", bench.events().c_str());
 }

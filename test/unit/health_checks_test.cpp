@@ -210,3 +210,41 @@ TEST(HealthChecks, NothingIsAllocated) {
   }
   CHECK_EQUAL(0, counter.count());
 }
+
+TEST(HealthChecks, ARateThatIsNotTheOneAskedForIsFoundAfterSeconds) {
+  const auto send = [this](hal::Duration period, hal::Duration length) {
+    for (hal::Duration at{}; at <= length; at += period) checks.take(sample(at));
+  };
+  checks = app::HealthCheck(200);
+  send(5ms, 21s);
+  CHECK_EQUAL(0, all());
+  checks = app::HealthCheck(200);
+  send(10ms, 4990ms);
+  CHECK_EQUAL(0, count(Check::rate));
+  checks = app::HealthCheck(200);
+  send(10ms, 21s);
+  expect_only(Check::rate, 4, 100);
+  STRCMP_EQUAL("sends 100 Hz, 200 Hz were asked for: it took another rate, or data are lost",
+               app::in_words(Check::rate, checks.finding(Check::rate)).c_str());
+  checks = app::HealthCheck(100);
+  send(5ms, 6s);
+  expect_only(Check::rate, 1, 200);
+  checks = {};  // nobody knows what was asked for
+  send(5ms, 6s);
+  CHECK_EQUAL(0, all());
+}
+
+TEST(HealthChecks, ARateIsThatOfMotionAndBeginsAnewWithTheSensor) {
+  checks = app::HealthCheck(100);
+  for (int i = 0; i <= 700; ++i) {
+    checks.take(sample(10ms * i));
+    SampleFacts other = sample(10ms * i + 5ms);
+    other.accel.reset();
+    other.is_motion = false;
+    checks.take(other);
+  }
+  CHECK_EQUAL(0, count(Check::rate));
+  checks.restart();
+  for (int i = 0; i <= 600; ++i) checks.take(sample(60s + 10ms * i));
+  CHECK_EQUAL(0, count(Check::rate));
+}

@@ -208,3 +208,16 @@ TEST(ImuAligner, ASensorThatStartsAnewHasNoSignBefore) {
   aligner.restart();
   CHECK_TRUE(aligner.align(s)->orientation->z() < -0.5);
 }
+
+TEST(ImuAligner, AnOrientationMakesUpForARateThatIsNotSent) {
+  ImuAligner aligner{moved(1)};
+  ImuSample s{.at = hal::Time(5s),
+              .accel = ImuSample::Vector{0, 0, 9.8},
+              .orientation = std::array<double, 4>{0, 0, 0, 1}};
+  const auto data = aligner.align(s);
+  CHECK_TRUE(data->without_rate);
+  CHECK_TRUE(data->linear_acceleration.isApprox(Vector3d(0, 0, 9.8)));
+  CHECK_TRUE(data->orientation.has_value());
+  s.gyro = {0, 0, 1};
+  CHECK_FALSE(aligner.align(s)->without_rate);
+}

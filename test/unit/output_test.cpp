@@ -221,6 +221,19 @@ TEST(Output, ReadingsThatAreAskedForHaveTopics) {
   CHECK_EQUAL(1, output->stats(kImu).messages);
 }
 
+TEST(Output, ARateThatIsNotMeasuredIsUnknown) {
+  make();
+  collation::ImuData imu;
+  imu.at = t0;
+  imu.linear_acceleration = {0, 0, 9.8};
+  imu.orientation = Eigen::Quaterniond::Identity();
+  imu.without_rate = true;
+  output->add_sensor_data(kImu, imu);
+  const auto message = app::decode_imu(newest("/body/imu"));
+  CHECK_FALSE(message->angular_velocity.has_value());
+  CHECK_TRUE(message->linear_acceleration.has_value() && message->orientation.has_value());
+}
+
 TEST(Output, ReadingsAloneAreNoImuMessage) {
   make("", "    readings: [temperature]\n");
   collation::ImuData imu;

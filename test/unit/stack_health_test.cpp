@@ -56,6 +56,22 @@ TEST(StackHealth, ASensorWhoseDataMakeNoSenseIsNamedOncePerTenSecondsAndCheck) {
   CHECK_TRUE(state("rear").level == app::Level::ok);
 }
 
+TEST(StackHealth, ARateThatIsNotAskedForIsNamed) {
+  StackBench::Faults faults(4);
+  faults[3] = {"drop@2%30"};
+  StackBench bench(test::demo_stack(), log, nullptr, faults);
+  bench.run_for(13s);
+  auto all = findings();
+  std::size_t told = 0;
+  for (auto& event : all["imu"]) {
+    if (event.values["check"] != "rate") continue;
+    ++told;
+    STRCMP_CONTAINS(" Hz, 100 Hz were asked for", event.message.c_str());
+  }
+  CHECK_EQUAL(1, told);  // not with every window of 5 s
+  CHECK_EQUAL(2, state("imu").count("check.rate"));
+}
+
 TEST(StackHealth, AStallIsAGapAndItsEndIsLate) {
   StackBench::Faults faults(4);
   faults[1] = {"stall@5+0.2"};
