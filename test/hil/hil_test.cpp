@@ -44,6 +44,9 @@ const Device kDelta2{"delta2", "HIL_DELTA2", {{"model", "2A"}}, {}};
 const Device kLslidarM10{"lslidar_m10", "HIL_LSLIDAR_M10", {{"model", "N10"}}, {}};
 const Device kMip{"microstrain_mip", "HIL_MICROSTRAIN_MIP", {}, {}};
 const Device kBno08xRvc{"bno08x_rvc", "HIL_BNO08X_RVC", {}, {}};
+const Device kEpson{"epson", "HIL_EPSON", {}, {}};
+const Device kInertialLabs{"inertial_labs", "HIL_INERTIAL_LABS", {}, {}};
+const Device kLpms{"lpms", "HIL_LPMS", {}, {}};
 const Device kFdilink{"fdilink", "HIL_FDILINK", {}, {}};
 const Device kXv11{"xv11", "HIL_XV11", {}, {}};
 const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}};
@@ -327,6 +330,9 @@ TEST(Hil, LdrobotStreamsFromPortToPackets) { Bench(kLdrobot).run(); }
 TEST(Hil, RplidarStreamsFromPortToPackets) { Bench(kRplidar).run(); }
 TEST(Hil, MicrostrainMipStreamsFromPortToPackets) { Bench(kMip).run(); }
 TEST(Hil, Bno08xRvcStreamsFromPortToPackets) { Bench(kBno08xRvc).run(); }
+TEST(Hil, EpsonStreamsFromPortToPackets) { Bench(kEpson).run(); }
+TEST(Hil, InertialLabsStreamsFromPortToPackets) { Bench(kInertialLabs).run(); }
+TEST(Hil, LpmsStreamsFromPortToPackets) { Bench(kLpms).run(); }
 TEST(Hil, FdilinkStreamsFromPortToPackets) { Bench(kFdilink).run(); }
 TEST(Hil, HokuyoScipStreamsFromPortToPackets) { Bench(kHokuyoScip).run(); }
 TEST(Hil, Delta2StreamsFromPortToPackets) { Bench(kDelta2).run(); }

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr hal::Duration kReplyDelay = 50us, kStartUp = 800ms, kFilterTime = 1ms, kFlashTime = 200ms;
-constexpr std::int64_t kCountNs = 16'000, kSecond = 1'000'000'000;
+constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr double kRates[] = {2000, 1000, 500, 250, 125, 62.5, 31.25, 15.625,
                              400,  200,  100, 80,  50,  40,   25,    20};
 
@@ -26,6 +26,7 @@ constexpr unsigned kSigCtrl = 0x00, kMscCtrl = 0x02, kSmplCtrl = 0x04, kFilterCt
 constexpr unsigned kWindow = 0x7E;
 
 constexpr OptionRow kOptions[] = {
+    choice("model", "G370PDG0", kProducts, "product, whose numbers it sends"),
     choice("baud", "460800", "230400|460800|921600", "line rate"),
     choice("streaming", "off", "off|on", "a program has left it sampling and sending"),
     choice("pps", "off", "off|on", "a pulse each second, which resets the count where it may"),
@@ -45,7 +46,7 @@ void set_text(Registers& to, unsigned address, std::string_view text) {
   for (const char c : text) to[1][address++] = static_cast<std::uint8_t>(c);
 }
 
-Registers factory() {
+Registers factory(const Product& product) {
   Registers r{};
   set(r, 0, kId, 0x5345);
   set(r, 1, kSigCtrl, 0xFE00);
@@ -53,7 +54,7 @@ Registers factory() {
   set(r, 1, kSmplCtrl, 0x0103);
   set(r, 1, kBurst1, 0xF006);
   set(r, 1, kBurst2, 0x7000);
-  set_text(r, kProduct, "G370PDG0");
+  set_text(r, kProduct, product.name);
   set_text(r, kSerial, "00000042");
   return r;
 }
@@ -63,6 +64,7 @@ class Model final : public DeviceModel {
   Model(const ModelInputs& inputs, std::optional<unsigned> rate)
       : clock_(inputs.clock),
         pace_(inputs.clock),
+        product_(product_of(inputs.settings.word("model"))),
         motion_(motion_kind(inputs.settings)),
         baud_(static_cast<unsigned>(inputs.settings.number("baud"))),
         pps_(inputs.settings.on("pps")),
@@ -110,7 +112,7 @@ class Model final : public DeviceModel {
   }
 
   unsigned baud() const override { return baud_; }
-  hal::Duration clock_period() const override { return hal::Duration(kCountNs << 16); }
+  hal::Duration clock_period() const override { return hal::Duration(product_.count_ns << 16); }
 
   void falsify(ByteVector& frame, Random& random) const override {
     if (frame.size() < 20 || frame[0] != std::byte{0x80}) return;
@@ -191,25 +193,26 @@ class Model final : public DeviceModel {
     const Motion motion = motion_at(hal::to_seconds(at - origin_), motion_);
     const std::int64_t ns = clock_.stamp(at);
     const std::int64_t in_count = pps_ ? ns % kSecond : ns;
-    const std::int64_t count = in_count / kCountNs;
+    const std::int64_t count = in_count / product_.count_ns;
     const unsigned told =
         counts_time() ? static_cast<unsigned>(count & 0xFFFF) : samples_ & 0xFFFFU;
-    ByteVector burst =
-        burst_of({motion, told}, get(registers_, 1, kBurst1), get(registers_, 1, kBurst2));
+    ByteVector burst = burst_of(product_, {motion, told}, get(registers_, 1, kBurst1),
+                                get(registers_, 1, kBurst2));
     burst.insert(burst.begin() + static_cast<std::ptrdiff_t>(burst.size() / 2), split_.begin(),
                  split_.end());
     split_.clear();
     out.send(at, std::move(burst));
-    const std::int64_t stamp = counts_time() ? ns - in_count + count * kCountNs : ns;
+    const std::int64_t stamp = counts_time() ? ns - in_count + count * product_.count_ns : ns;
     out.imus.push_back({at, stamp, motion.accel, motion.gyro});
   }
 
   DeviceClock& clock_;
   SamplePace pace_;
+  const Product& product_;
   MotionKind motion_;
   unsigned baud_;
   bool pps_, streams_at_first_;
-  Registers saved_ = factory(), registers_ = saved_;
+  Registers saved_ = factory(product_), registers_ = saved_;
   std::vector<unsigned> request_;
   ByteVector split_;
   unsigned window_ = 0, samples_ = 0;

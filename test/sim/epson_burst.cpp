@@ -16,10 +16,20 @@ constexpr unsigned kFlag = 0x8000, kTemperature = 0x4000, kGyro = 0x2000, kAccel
 // Of the low byte of BURST_CTRL1.
 constexpr unsigned kGpio = 0x04, kCount = 0x02, kSum = 0x01;
 
-constexpr double kGyroStep = 0.0151515;      // degrees/s
-constexpr double kAccelStep = 0.00025;       // g
-constexpr double kCelsiusStep = 0.00390625;  // from 25 C
 constexpr double kCelsius = 25.5;
+
+constexpr Product kTable[] = {
+    {"G370PDG0", 0.0151515, 0.00025, 0.00390625, 0.0, 16'000},
+    {"G370PDT0", 0.0151515, 0.00025, 0.00390625, 0.0, 16'000},
+    {"G330PDG0", 0.0151515, 0.00025, 0.00390625, 0.0, 16'000},
+    {"G366PDG0", 0.0151515, 0.00025, 0.00390625, 0.0, 16'000},
+    {"G370PDF1", 0.0151515, 0.0004, -0.0037918, 2634.0, 16'000},
+    {"G365PDF1", 0.0151515, 0.0004, -0.0037918, 2634.0, 16'000},
+    {"G365PDC1", 0.0151515, 0.00016, -0.0037918, 2634.0, 16'000},
+    {"G364PDC0", 0.0075, 0.000125, -0.0037918, 2634.0, 21'333},
+    {"G354PDH0", 0.016, 0.0002, -0.0037918, 2634.0, 21'333},
+    {"G320PDG0", 0.008, 0.0002, -0.0037918, 2634.0, 21'333},
+};
 
 // `steps` in 16 bits, or with 16 bits of fraction.
 void put(ByteVector& to, double steps, bool wide) {
@@ -30,8 +40,13 @@ void put(ByteVector& to, double steps, bool wide) {
 
 }  // namespace
 
+const Product& product_of(std::string_view name) {
+  return *std::ranges::find(kTable, name,
+                            [](const Product& p) { return std::string_view(p.name); });
+}
+
 // What the description tells no unit of is zero: angle, velocity, quaternion, attitude.
-ByteVector burst_of(const Sample& s, unsigned fields, unsigned wide) {
+ByteVector burst_of(const Product& product, const Sample& s, unsigned fields, unsigned wide) {
   ByteVector burst;
   const auto zeros = [&](unsigned field, int n) {
     if ((fields & field) == 0) return;
@@ -40,14 +55,14 @@ ByteVector burst_of(const Sample& s, unsigned fields, unsigned wide) {
   put8(burst, 0x80);
   if ((fields & kFlag) != 0) put_be(burst, 0xFE00, 2);
   if ((fields & kTemperature) != 0) {
-    put(burst, (kCelsius - 25.0) / kCelsiusStep, (wide & kTemperature) != 0);
+    put(burst, (kCelsius - 25.0) / product.celsius + product.at_25, (wide & kTemperature) != 0);
   }
   if ((fields & kGyro) != 0) {
-    for (const double v : s.motion.gyro) put(burst, degrees(v) / kGyroStep, (wide & kGyro) != 0);
+    for (const double v : s.motion.gyro) put(burst, degrees(v) / product.gyro, (wide & kGyro) != 0);
   }
   if ((fields & kAccel) != 0) {
     for (const double v : s.motion.accel)
-      put(burst, v / kStandardGravity / kAccelStep, (wide & kAccel) != 0);
+      put(burst, v / kStandardGravity / product.accel, (wide & kAccel) != 0);
   }
   zeros(kDeltaAngle, 3);
   zeros(kDeltaVelocity, 3);

@@ -25,7 +25,8 @@ constexpr std::uint8_t kUnknown[] = {0x03, 0x21, 0x23, 0xEE};
 
 constexpr OptionRow kOptions[] = {
     choice("baud", "115200", "115200|230400|460800|921600", "line rate"),
-    choice("streaming", "off", "off|user_defined|orientation", "what it sends from power-up"),
+    choice("streaming", "off", "off|on", "it sends from power-up, or when it is told to"),
+    choice("sends", "user_defined", "user_defined|orientation", "what it sends from power-up"),
     choice("types", "fine", "fine|coarse|full|unknown",
            "user-defined data: of 32 bits with a quaternion, of 16 bits with angles, more of them, "
            "or with a type that nobody knows"),
@@ -53,7 +54,9 @@ class Model final : public DeviceModel {
         hz_(hz),
         baud_(static_cast<unsigned>(inputs.settings.number("baud"))),
         types_(types_of(inputs.settings.word("types"))),
-        at_first_(inputs.settings.word("streaming")),
+        at_first_(!inputs.settings.on("streaming")                 ? 0
+                  : inputs.settings.word("sends") == "orientation" ? kOrientation
+                                                                   : kUserDefined),
         align_(hal::from_seconds(inputs.settings.number("align_s"))),
         fix_ns_(static_cast<std::int64_t>(inputs.settings.number("fix_s") * 1e9)),
         gravity_(inputs.settings.number("gravity")),
@@ -64,7 +67,7 @@ class Model final : public DeviceModel {
     pace_.start(now, hz_);
     request_.clear();
     data_from_ = now;
-    code_ = at_first_ == "off" ? 0 : at_first_ == "orientation" ? kOrientation : kUserDefined;
+    code_ = at_first_;
   }
 
   void receive(Channel, hal::Bytes bytes, hal::Time now, Output& out) override {
@@ -173,7 +176,7 @@ class Model final : public DeviceModel {
   double hz_;
   unsigned baud_;
   std::span<const std::uint8_t> types_;
-  std::string at_first_;
+  unsigned at_first_;
   hal::Duration align_;
   std::int64_t fix_ns_;
   double gravity_;

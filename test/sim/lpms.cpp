@@ -14,10 +14,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr hal::Duration kReplyDelay = 2ms, kBaudDelay = 50ms;
-constexpr unsigned kAck = 0, kNack = 1, kGetConfig = 4, kCommandMode = 6, kStreamMode = 7,
-                   kSensorData = 9, kSetTransmitData = 10, kSetRate = 11, kSave = 15,
-                   kResetTime = 66, kSetBaud = 84, kGetBaud = 85, kSerial = 90, kName = 91,
-                   kFirmware = 92;
+// Of both generations, then of the one before the IG1, then of the IG1, whose numbers are those of
+// the maker's manual.
+constexpr unsigned kAck = 0, kNack = 1, kCommandMode = 6, kStreamMode = 7, kSensorData = 9,
+                   kSave = 15, kResetTime = 66, kSetBaud = 84, kGetBaud = 85;
+constexpr unsigned kLegacyConfig = 4, kLegacyFields = 10, kLegacyRate = 11, kLegacyAddress = 21,
+                   kLegacySerial = 90, kLegacyName = 91, kLegacyFirmware = 92;
+constexpr unsigned kModel = 20, kFirmware = 21, kSerial = 22, kSetFields = 30, kGetFields = 31,
+                   kSetRate = 34, kGetRate = 35, kGetRadians = 37;
 constexpr std::size_t kHead = 7, kAround = 11, kMostData = 64;
 constexpr unsigned kRates[] = {5, 10, 25, 50, 100, 200, 400, 800};  // by legacy index
 constexpr unsigned kIg1Rates[] = {5, 10, 50, 100, 250, 500};
@@ -30,7 +34,7 @@ constexpr OptionRow kOptions[] = {
     choice("baud", "115200", "115200|230400|460800|921600", "line rate"),
     choice("streaming", "on", "on|off", "it streams from power-up, or waits in command mode"),
     choice("gyro_unit", "deg", "deg|rad", "unit of the rates of an IG1"),
-    choice("accel_sign", "plus", "plus|minus", "minus: at rest z is -1 g"),
+    choice("accel_sign", "minus", "minus|plus", "minus: at rest z is -1 g"),
     choice("low_precision", "off", "off|on", "legacy: numbers of 16 bits from power-up"),
     number("address", "1", 1, 255, "its own in the frames"),
     kMotionOption,
@@ -132,30 +136,51 @@ class Model final : public DeviceModel {
     }
     if (streams_) return say(kNack, {}, now, out);
     const auto value = static_cast<unsigned>(data.size() == 4 ? get_le(data, 0, 4) : 0);
+    if (function == kGetBaud) return say_number(kGetBaud, now_.baud, now, out);
+    if (legacy_ ? tell_legacy(function, now, out) : tell_ig1(function, now, out)) return;
+    say(data.size() <= 4 && set(function, value, now) ? kAck : kNack, {}, now, out);
+  }
+
+  // False: that is no question.
+  bool tell_legacy(unsigned function, hal::Time now, Output& out) const {
     switch (function) {
-      case kGetConfig:
-        return say_number(kGetConfig, config(), now, out);
-      case kGetBaud:
-        return say_number(kGetBaud, now_.baud, now, out);
-      case kSerial:
-        return say_text(kSerial, "LPMSSIM00000042", now, out);
-      case kName:
-        return say_text(kName, legacy_ ? "LPMS-CU2" : "LPMS-IG1", now, out);
-      case kFirmware:
-        return say_text(kFirmware, "2.0.7", now, out);
+      case kLegacyConfig:
+        return say_number(function, config(), now, out), true;
+      case kLegacyAddress:
+        return say_number(function, address_, now, out), true;
+      case kLegacySerial:
+        return say_text(function, "LPMSSIM00000042", now, out), true;
+      case kLegacyName:
+        return say_text(function, "LPMS-CU2", now, out), true;
+      case kLegacyFirmware:
+        return say_text(function, "1.3.4", now, out), true;
       default:
-        return say(data.size() <= 4 && set(function, value, now) ? kAck : kNack, {}, now, out);
+        return false;
+    }
+  }
+  bool tell_ig1(unsigned function, hal::Time now, Output& out) const {
+    switch (function) {
+      case kGetFields:
+        return say_number(function, now_.fields, now, out), true;
+      case kGetRate:
+        return say_number(function, static_cast<unsigned>(now_.hz), now, out), true;
+      case kGetRadians:
+        return say_number(function, degrees_ ? 0 : 1, now, out), true;
+      case kSerial:
+        return say_text(function, "LPMSSIM00000042", now, out), true;
+      case kModel:
+        return say_text(function, "LPMS-IG1", now, out), true;
+      case kFirmware:
+        return say_text(function, "IG1-2.0.7", now, out), true;
+      default:
+        return false;
     }
   }
 
   bool set(unsigned function, unsigned value, hal::Time now) {
+    if (function == (legacy_ ? kLegacyFields : kSetFields)) return set_fields(value);
+    if (function == (legacy_ ? kLegacyRate : kSetRate)) return set_rate(value);
     switch (function) {
-      case kSetTransmitData:
-        if (value == 0) return false;
-        now_.fields = value;
-        return true;
-      case kSetRate:
-        return set_rate(value);
       case kSave:
         saved_ = now_;
         return true;
@@ -172,6 +197,12 @@ class Model final : public DeviceModel {
     }
   }
 
+  // How precise the numbers are is not among them.
+  bool set_fields(unsigned fields) {
+    if (fields == 0) return false;
+    now_.fields = (fields & ~kLowPrecision) | (now_.fields & kLowPrecision);
+    return true;
+  }
   bool set_rate(unsigned hz) {
     const std::span<const unsigned> rates =
         legacy_ ? std::span<const unsigned>(kRates) : std::span<const unsigned>(kIg1Rates);
@@ -181,9 +212,8 @@ class Model final : public DeviceModel {
     return true;
   }
 
-  // Of a legacy one with the index of its rate.
+  // With the index of its rate.
   unsigned config() const {
-    if (!legacy_) return now_.fields;
     const auto* const rate =
         std::ranges::find_if(kRates, [this](unsigned hz) { return hz >= now_.hz; });
     const auto index =

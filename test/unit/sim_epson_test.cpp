@@ -33,8 +33,11 @@ TEST_GROUP(SimEpson){};
 
 TEST(SimEpson, BurstsAreThoseOfTheDescription) {
   STRCMP_EQUAL("80 FE 00 00 80 00 26 FF B4 00 71 00 28 FF B0 0F A0 01 F4 10 37 0D",
-               hex_of(sim::epson::burst_of(worked_sample(), 0xF003, 0x0000)).c_str());
-  const auto wide = sim::epson::burst_of(worked_sample(), 0xF003, 0x7000);
+               hex_of(sim::epson::burst_of(sim::epson::product_of("G370PDG0"), worked_sample(),
+                                           0xF003, 0x0000))
+                   .c_str());
+  const auto wide =
+      sim::epson::burst_of(sim::epson::product_of("G370PDG0"), worked_sample(), 0xF003, 0x7000);
   CHECK_EQUAL(36, wide.size());
   CHECK_EQUAL(0x00280000, sim::get_be(wide, 19, 4));
   CHECK_EQUAL(0x0FA00000, sim::get_be(wide, 27, 4));
@@ -140,4 +143,13 @@ TEST(SimEpson, AResetForgetsWhatIsNotInFlash) {
   bench.run_for(1);
   bench.ask("FE 01 0D");
   STRCMP_EQUAL("04 04 03 0D", bench.ask("04 00 0D")[0].c_str());
+}
+
+TEST(SimEpson, OtherProductsHaveOtherNumbers) {
+  Bench bench("epson", {{"model", "G354PDH0"}, {"motion", "yaw"}, {"streaming", "on"}});
+  bench.run_for(0.0101);
+  const auto& burst = bench.out.frames[0].bytes;
+  CHECK_EQUAL(1790, sim::get_be(burst, 9, 2));   // 0.5 rad/s of 0.016 degrees/s
+  CHECK_EQUAL(5000, sim::get_be(burst, 15, 2));  // 1 g of 0.2 mg
+  CHECK_EQUAL(2502, sim::get_be(burst, 3, 2));   // 25.5 C
 }

@@ -92,7 +92,7 @@ TEST(SimInertialLabs, CommandsAreFoundAmongJunkAndThoseWithAWrongSumAreNot) {
 }
 
 TEST(SimInertialLabs, ItsTimeJumpsWhenSatellitesAreSeen) {
-  Bench bench("inertial_labs", {{"streaming", "user_defined"}, {"fix_s", "0.5"}});
+  Bench bench("inertial_labs", {{"streaming", "on"}, {"fix_s", "0.5"}});
   bench.run_for(0.505);
   const auto& last = bench.out.frames.back().bytes;
   CHECK_EQUAL(345'678'000'000'000, sim::get_le(last, 13, 8));
@@ -100,7 +100,7 @@ TEST(SimInertialLabs, ItsTimeJumpsWhenSatellitesAreSeen) {
 }
 
 TEST(SimInertialLabs, OtherFramesComeBetweenWhereTheyAreAskedFor) {
-  Bench bench("inertial_labs", {{"streaming", "orientation"}, {"extra", "on"}});
+  Bench bench("inertial_labs", {{"streaming", "on"}, {"sends", "orientation"}, {"extra", "on"}});
   bench.run_for(2.005);
   CHECK_EQUAL(200, bench.out.imus.size());
   CHECK_EQUAL(202, bench.out.frames.size());

@@ -70,16 +70,16 @@ TEST(SimLpms, ItStreamsFromPowerUpWithItsCount) {
   const auto& frame = bench.out.frames[9].bytes;
   CHECK_EQUAL(7 + 4 + 4 * 13 + 4, frame.size());
   CHECK_EQUAL(50, sim::get_le(frame, 7, 4));  // of 2 ms
-  DOUBLES_EQUAL(1, f32_at(frame, 7 + 4 + 8), 1e-6);
+  DOUBLES_EQUAL(-1, f32_at(frame, 7 + 4 + 8), 1e-6);
   CHECK_EQUAL(100'000'000, bench.out.imus[9].device_ns);
 }
 
-TEST(SimLpms, TheGenerationBeforeCountsOtherwiseAndMayPointDown) {
-  Bench bench("lpms", {{"motion", "rest"}, {"generation", "legacy"}, {"accel_sign", "minus"}});
+TEST(SimLpms, TheGenerationBeforeCountsOtherwiseAndEitherMayPointUp) {
+  Bench bench("lpms", {{"motion", "rest"}, {"generation", "legacy"}, {"accel_sign", "plus"}});
   bench.run_for(0.1001);
   const auto& frame = bench.out.frames[9].bytes;
   CHECK_EQUAL(40, sim::get_le(frame, 7, 4));  // of 2.5 ms
-  DOUBLES_EQUAL(-1, f32_at(frame, 7 + 4 + 12 + 8), 1e-6);
+  DOUBLES_EQUAL(1, f32_at(frame, 7 + 4 + 12 + 8), 1e-6);
   Bench fast("lpms", {{"generation", "legacy"}}, 800);
   fast.run_for(0.1001);
   CHECK_EQUAL(80, fast.out.frames.size());
@@ -88,15 +88,15 @@ TEST(SimLpms, TheGenerationBeforeCountsOtherwiseAndMayPointDown) {
 
 TEST(SimLpms, ItIsConfiguredInCommandModeOnly) {
   Bench bench("lpms");
-  STRCMP_EQUAL(kNack, bench.ask(command(10, 2))[0].c_str());
+  STRCMP_EQUAL(kNack, bench.ask(command(30, 2))[0].c_str());
   STRCMP_EQUAL(kAck, bench.ask(kCommandMode)[0].c_str());
   bench.run_for(0.1);
   CHECK_EQUAL(0, bench.out.frames.size());
-  STRCMP_EQUAL(kAck, bench.ask(command(10, 1U << 1))[0].c_str());
-  STRCMP_EQUAL(command(4, 1U << 1).c_str(),
-               bench.ask("3A 01 00 04 00 00 00 05 00 0D 0A")[0].c_str());
-  STRCMP_EQUAL(kAck, bench.ask(command(11, 250))[0].c_str());
-  STRCMP_EQUAL(kNack, bench.ask(command(11, 123))[0].c_str());
+  STRCMP_EQUAL(kAck, bench.ask(command(30, 1U << 1))[0].c_str());
+  STRCMP_EQUAL(command(31, 1U << 1).c_str(),
+               bench.ask("3A 01 00 1F 00 00 00 20 00 0D 0A")[0].c_str());
+  STRCMP_EQUAL(kAck, bench.ask(command(34, 250))[0].c_str());
+  STRCMP_EQUAL(kNack, bench.ask(command(34, 123))[0].c_str());
   STRCMP_EQUAL(kNack, bench.ask(command(77, 1))[0].c_str());
   STRCMP_EQUAL(kAck, bench.ask(kStreamMode)[0].c_str());
   bench.run_for(0.1001);
@@ -130,9 +130,9 @@ TEST(SimLpms, SettingsAreLostWithThePowerUnlessTheyAreSaved) {
     bench.ask(kCommandMode);
     return n;
   };
-  bench.ask(kCommandMode), bench.ask(command(11, 50));
+  bench.ask(kCommandMode), bench.ask(command(34, 50));
   CHECK_EQUAL(10, again());
-  bench.ask(command(11, 50)), bench.ask(command(15, 0));
+  bench.ask(command(34, 50)), bench.ask(command(15, 0));
   CHECK_EQUAL(5, again());
 }
 
