@@ -64,6 +64,27 @@ Quaternion from_euler(double roll, double pitch, double yaw) {
           cr * cp * sy - sr * sp * cy};
 }
 
+// By its largest component, so that nothing small is divided by.
+Quaternion from_matrix(const std::array<double, 9>& m) {
+  const double xx = m[0], yy = m[4], zz = m[8];
+  const std::array<double, 4> squares{1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz,
+                                      1 - xx - yy + zz};  // 4 w^2, 4 x^2, 4 y^2, 4 z^2
+  const double wx = m[5] - m[7], wy = m[6] - m[2], wz = m[1] - m[3];
+  const double xy = m[1] + m[3], xz = m[2] + m[6], yz = m[5] + m[7];
+  const auto largest = std::ranges::max_element(squares) - squares.begin();
+  const double twice = std::sqrt(squares[static_cast<std::size_t>(largest)]), f = 0.5 / twice;
+  switch (largest) {
+    case 0:
+      return {twice / 2, f * wx, f * wy, f * wz};
+    case 1:
+      return {f * wx, twice / 2, f * xy, f * xz};
+    case 2:
+      return {f * wy, f * xy, twice / 2, f * yz};
+    default:
+      return {f * wz, f * xz, f * yz, twice / 2};
+  }
+}
+
 bool is_sensible(const ImuSample& s, const Limits& limits) {
   if (s.accel == Vector{}) return false;
   return is_finite(s.accel) && is_finite(s.gyro) && is_within(s.accel, limits.accel * kRounding) &&

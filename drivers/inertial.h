@@ -38,6 +38,9 @@ std::optional<Orientation> from_enu_flu(const Quaternion&);  // already that
 // Of an attitude that is sent as angles: first yaw about z, then pitch about y, then roll about x,
 // each about the axis as the one before turned it; rad, in the family's own frames.
 Quaternion from_euler(double roll, double pitch, double yaw);
+// Of an attitude that is sent as a matrix, row by row, that turns vectors of the world into vectors
+// of the body.
+Quaternion from_matrix(const std::array<double, 9>& body_from_world);
 
 // Whether it is a rotation to about a thousandth: what rounding makes of one, and not what a bit
 // that turned over does, of messages that nothing else guards.

@@ -34,6 +34,7 @@ void add(const ImuSample& part, ImuSample& to) {
   add(part.temperature, to.temperature);
   add(part.delta_velocity, to.delta_velocity);
   add(part.delta_angle, to.delta_angle);
+  if (part.interval != hal::Duration::zero()) to.interval = part.interval;
 }
 
 }  // namespace

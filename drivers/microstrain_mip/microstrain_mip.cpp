@@ -1,6 +1,7 @@
 #include "drivers/microstrain_mip/microstrain_mip.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace drivers {
@@ -17,7 +18,7 @@ constexpr std::array kOptions{
     OptionSpec{.key = "rate_hz",
                .type = OptionType::number,
                .unit = "Hz",
-               .fallback = "100",  // what 115200 baud carries with every field below
+               .fallback = "100",  // what 115200 baud carries with attitude and deltas
                .min = 1,
                .max = 1000,
                .help = "samples per second; where the device lacks this rate, its next lower one"},
@@ -31,6 +32,21 @@ constexpr std::array kOptions{
                .unit = "",
                .fallback = "false",
                .help = "ask for the integrals of rate and acceleration over each sample"},
+    OptionSpec{.key = "mag",
+               .type = OptionType::flag,
+               .unit = "",
+               .fallback = "false",
+               .help = "ask for the magnetometer, for `readings`"},
+    OptionSpec{.key = "pressure",
+               .type = OptionType::flag,
+               .unit = "",
+               .fallback = "false",
+               .help = "ask for the ambient pressure, for `readings`"},
+    OptionSpec{.key = "temperature",
+               .type = OptionType::flag,
+               .unit = "",
+               .fallback = "false",
+               .help = "ask for the temperature, for `readings`"},
 };
 
 hal::Text<96> words_for(unsigned code) {
@@ -62,24 +78,34 @@ std::span<const OptionSpec> MicrostrainMip::options() { return kOptions; }
 
 Figures MicrostrainMip::figures(const Options& options, int) {
   const double rate = options.number("rate_hz");
-  const int attitude = options.flag("orientation") ? 18 : 0,
-            deltas = options.flag("deltas") ? 28 : 0;
-  return {.packets_hz = rate, .bytes_per_s = rate * (6 + 14 + 14 + 14 + attitude + deltas)};
+  const auto bytes_if = [&](const char* option, int n) { return options.flag(option) ? n : 0; };
+  const int fields = 14 + 14 + 14 + bytes_if("orientation", 18) + bytes_if("deltas", 28) +
+                     bytes_if("mag", 14) + bytes_if("pressure", 6) + bytes_if("temperature", 14);
+  return {.packets_hz = rate, .bytes_per_s = rate * (6 + fields)};
 }
 
 MicrostrainMip::MicrostrainMip(const Options& options)
     : asked_hz_(options.number("rate_hz")),
       orientation_(options.flag("orientation")),
-      deltas_(options.flag("deltas")) {}
+      deltas_(options.flag("deltas")),
+      mag_(options.flag("mag")),
+      pressure_(options.flag("pressure")),
+      temperature_(options.flag("temperature")),
+      joined_(hal::from_seconds(0.5 / asked_hz_)) {}
 
 void MicrostrainMip::restart() {
   fields_.reset();
+  filter_fields_.reset();
   settings_.reset();
   told_ = more_ = legacy_ = has_reference_ = false;
   base_hz_ = 0;
   decimation_ = 1;
   message_size_ = 0;
+  filter_attitude_ = 0;
+  filter_decimation_ = 1;
+  takes_other_attitude_ = false;
   newest_ = {};
+  joined_.forget();
 }
 
 // Times of the week wrap. The reference time does not, and the modulus does nothing to it.
@@ -94,14 +120,17 @@ std::span<const Step<MicrostrainMip>> MicrostrainMip::start_script() {
   using namespace std::chrono_literals;
   using D = MicrostrainMip;
   constexpr auto kGoOn = IfUnanswered::go_on;
-  static constexpr std::array<Step<D>, 9> kSteps{{
-      {"set to idle", &D::idle, &D::acknowledged, 250ms, 8},
+  static constexpr std::array kBauds{921'600, 460'800, 230'400, 115'200};
+  static constexpr std::array<Step<D>, 11> kSteps{{
+      {"set to idle", &D::idle, &D::acknowledged, 250ms, 4, IfUnanswered::fail, kBauds},
       {"get device info", &D::ask_info, &D::take_info, 500ms, 3, kGoOn},
       {"get descriptors", &D::ask_descriptors, &D::take_descriptors, 500ms, 3, kGoOn},
       {"get more descriptors", &D::ask_more, &D::take_descriptors, 500ms, 3, kGoOn},
       {"get base rate", &D::ask_base_rate, &D::take_base_rate, 500ms, 3},
       {"set message format", &D::set_format, &D::take_format, 500ms, 3},
-      {"disable filter stream", &D::disable_filter, &D::heard, 250ms, 2, kGoOn},
+      {"get filter rate", &D::ask_filter_rate, &D::take_filter_rate, 500ms, 3, kGoOn},
+      {"set filter format", &D::set_filter_format, &D::take_filter_format, 500ms, 3, kGoOn},
+      {"switch filter stream", &D::switch_filter, &D::heard, 250ms, 2, kGoOn},
       {"enable stream", &D::enable, &D::acknowledged, 500ms, 3},
       {"resume", &D::resume, &D::acknowledged, 500ms, 3},
   }};
@@ -118,7 +147,7 @@ std::span<const Step<MicrostrainMip>> MicrostrainMip::stop_script() {
 
 bool MicrostrainMip::say(Request& request, unsigned set, unsigned command,
                          std::initializer_list<unsigned> data) {
-  std::array<std::uint8_t, 4> bytes{};
+  std::array<std::uint8_t, 12> bytes{};
   std::ranges::transform(data, bytes.begin(),
                          [](unsigned v) { return static_cast<std::uint8_t>(v); });
   asked_set_ = set;
@@ -136,9 +165,21 @@ bool MicrostrainMip::enable(Request& request) {
   return say(request, kSettingsSet, 0x11, {kWrite, legacy_ ? 0x01 : kSensorSet, 1});
 }
 
+bool MicrostrainMip::ask_filter_rate(Request& request) {
+  return filter_attitude_ != 0 && say(request, kSettingsSet, 0x0E, {kFilterSet});
+}
+
+bool MicrostrainMip::set_filter_format(Request& request) {
+  const unsigned high = filter_decimation_ >> 8, low = filter_decimation_ & 0xFF;
+  return filter_attitude_ != 0 &&
+         say(request, kSettingsSet, 0x0F,
+             {kWrite, kFilterSet, 2, filter_attitude_, high, low, kReference, high, low});
+}
+
 // What it was left to send before would take the line's bandwidth.
-bool MicrostrainMip::disable_filter(Request& request) {
-  return say(request, kSettingsSet, 0x11, {kWrite, legacy_ ? 0x03 : kFilterSet, 0});
+bool MicrostrainMip::switch_filter(Request& request) {
+  const unsigned on = filter_attitude_ != 0 ? 1 : 0;
+  return say(request, kSettingsSet, 0x11, {kWrite, legacy_ ? 0x03 : kFilterSet, on});
 }
 
 // Not every model has a filter: a refusal is an answer.
@@ -190,6 +231,7 @@ Reply MicrostrainMip::take_descriptors(const Frame& frame) {
   for (std::size_t at = 0; at + 2 <= list.size(); at += 2) {
     const unsigned set = wire::u8(list, at), descriptor = wire::u8(list, at + 1);
     if (set == kSensorSet) fields_.set(descriptor);
+    if (set == kFilterSet) filter_fields_.set(descriptor);
     if (set == kSettingsSet) settings_.set(descriptor);
     more_ |= set == kBaseSet && descriptor == 0x07;
   }
@@ -226,6 +268,34 @@ Reply MicrostrainMip::take_format(const Frame& frame) {
   return reply;
 }
 
+Reply MicrostrainMip::take_filter_rate(const Frame& frame) {
+  const auto code = code_of(frame);
+  if (!code) return Reply::not_mine();
+  const Bytes rate = field_of(frame.bytes, 0x8E);
+  const unsigned hz = *code != 0 || rate.size() < 2 ? 0 : wire::u16be(rate, rate.size() - 2);
+  if (hz == 0) filter_attitude_ = 0, describe();
+  filter_decimation_ = std::max(1U, static_cast<unsigned>(std::lround(hz / rate_hz())));
+  return Reply::done();
+}
+
+// A refusal leaves the sample without an attitude.
+Reply MicrostrainMip::take_filter_format(const Frame& frame) {
+  const auto code = code_of(frame);
+  if (!code) return Reply::not_mine();
+  if (*code != 0) filter_attitude_ = 0;
+  describe();
+  return Reply::done();
+}
+
+// The filter's, where the sensor's set has none and the device said what it has.
+void MicrostrainMip::choose_filter() {
+  filter_attitude_ = 0;
+  if (!orientation_ || legacy_ || !told_ || has_attitude() || !chosen(kReference)) return;
+  for (const unsigned d : {kFilterEuler, kFilterMatrix, kFilterAttitude}) {
+    if (filter_fields_[d]) filter_attitude_ = d;
+  }
+}
+
 void MicrostrainMip::choose() {
   decimation_ = 1;
   while (decimation_ < base_hz_ && (base_hz_ % decimation_ != 0 || rate_hz() > asked_hz_)) {
@@ -242,8 +312,20 @@ void MicrostrainMip::choose() {
   } else {
     add(supported(kGpsTime) ? kGpsTime : kWeekTime);
   }
-  if (orientation_) add(kAttitude);
+  if (orientation_) {
+    add(supported(kAttitude) ? kAttitude : supported(kEuler) ? kEuler : kMatrix);
+  }
   if (deltas_) add(kDeltaAngle), add(kDeltaVelocity);
+  if (mag_) add(kMag);
+  if (pressure_) add(kPressure);
+  if (temperature_) add(kTemperature);
+  choose_filter();
+  takes_other_attitude_ = chosen(kEuler) || chosen(kMatrix) || filter_attitude_ == kFilterEuler ||
+                          filter_attitude_ == kFilterMatrix;
+}
+
+bool MicrostrainMip::has_attitude() const {
+  return chosen(kAttitude) || chosen(kEuler) || chosen(kMatrix);
 }
 
 bool MicrostrainMip::chosen(unsigned descriptor) const {
@@ -252,15 +334,30 @@ bool MicrostrainMip::chosen(unsigned descriptor) const {
 
 void MicrostrainMip::describe() {
   const bool clock = chosen(kReference) || chosen(kGpsTime) || chosen(kWeekTime);
-  about_.print("%s%s%g Hz%s%s%s", name_.c_str(), name_.empty() ? "" : ", ", rate_hz(),
-               clock ? "" : ", no clock", orientation_ && !chosen(kAttitude) ? ", no attitude" : "",
-               deltas_ && !chosen(kDeltaVelocity) ? ", no deltas" : "");
+  const auto missing = [this](bool asked, unsigned descriptor, const char* words) {
+    return asked && !chosen(descriptor) ? words : "";
+  };
+  const bool attitude = !orientation_ || has_attitude() || filter_attitude_ != 0;
+  about_.print("%s%s%g Hz%s%s%s%s%s%s", name_.c_str(), name_.empty() ? "" : ", ", rate_hz(),
+               clock ? "" : ", no clock", attitude ? "" : ", no attitude",
+               missing(deltas_, kDeltaVelocity, ", no deltas"), missing(mag_, kMag, ", no mag"),
+               missing(pressure_, kPressure, ", no pressure"),
+               missing(temperature_, kTemperature, ", no temperature"));
 }
 
 void MicrostrainMip::decode(const Frame& frame, Decoded& out) {
   Measurement measurement{.sample = out.draft()};
   if (!measured(frame.bytes, measurement)) return out.undecodable();
-  if (measurement.carries_anything()) out.add_draft(timing_of(frame, measurement));
+  ImuSample& sample = measurement.sample;
+  if (takes_other_attitude_ && !sample.orientation) sample.orientation = measurement.other_attitude;
+  if (!measurement.carries_anything()) return;
+  if (deltas_ && sample.interval == hal::Duration::zero() && base_hz_ != 0) {
+    sample.interval = hal::from_seconds(1 / rate_hz());
+  }
+  const Timing timing = timing_of(frame, measurement);
+  if (filter_attitude_ == 0 || timing.source != Timing::Source::clock) return out.add_draft(timing);
+  const ImuSample part = sample;  // out of the draft, which what is joined is put into
+  joined_.put(part, timing, out);
 }
 
 // Both data sets tell the time of one clock. A packet of one may tell an instant that the other

@@ -42,6 +42,29 @@ bool take_attitude(Measurement& m, Bytes b) {
   return std::isfinite(q.w + q.x + q.y + q.z);
 }
 
+bool take_other_attitude(Measurement& m, const inertial::Quaternion& q) {
+  m.other_attitude = inertial::from_ned_frd(q);
+  return std::isfinite(q.w + q.x + q.y + q.z);
+}
+
+bool take_euler(Measurement& m, Bytes b) {
+  return take_other_attitude(
+      m, inertial::from_euler(wire::f32be(b, 0), wire::f32be(b, 4), wire::f32be(b, 8)));
+}
+
+// Row by row; it turns vectors of the world into vectors of the body.
+bool take_matrix(Measurement& m, Bytes b) {
+  std::array<double, 9> body_from_world{};
+  for (std::size_t i = 0; i < 9; ++i) body_from_world[i] = wire::f32be(b, 4 * i);
+  return take_other_attitude(m, inertial::from_matrix(body_from_world));
+}
+
+bool take_interval(Measurement& m, double seconds) {
+  if (!(seconds >= 0 && seconds < 10)) return false;
+  m.sample.interval = hal::from_seconds(seconds);
+  return true;
+}
+
 bool take_reference(Measurement& m, Bytes b) {
   m.reference_ns = static_cast<std::int64_t>(wire::u64be(b, 0));
   return *m.reference_ns >= 0 && *m.reference_ns <= kLargestStamp;
@@ -71,22 +94,31 @@ constexpr std::array kReadings{
     Reading{kSensorSet, kAccel, 12,
             [](auto& m, Bytes b) { return take(m.sample.accel, b, kGravity); }},
     Reading{kSensorSet, kGyro, 12, [](auto& m, Bytes b) { return take(m.sample.gyro, b, 1); }},
-    Reading{kSensorSet, 0x06, 12, [](auto& m, Bytes b) { return take(m.sample.mag, b, 1e-4); }},
+    Reading{kSensorSet, kMag, 12, [](auto& m, Bytes b) { return take(m.sample.mag, b, 1e-4); }},
     Reading{kSensorSet, kDeltaAngle, 12,
             [](auto& m, Bytes b) { return take(m.sample.delta_angle, b, 1); }},
     Reading{kSensorSet, kDeltaVelocity, 12,
             [](auto& m, Bytes b) { return take(m.sample.delta_velocity, b, kGravity); }},
+    Reading{kSensorSet, kMatrix, 36, take_matrix},
     Reading{kSensorSet, kAttitude, 16, take_attitude},
+    Reading{kSensorSet, kEuler, 12, take_euler},
     Reading{kSensorSet, kGpsTime, 12, take_week_time},
-    Reading{kSensorSet, 0x14, 12,
+    Reading{kSensorSet, kTemperature, 12,
             [](auto& m, Bytes b) { return m.sample.temperature = wire::f32be(b, 8), true; }},
-    Reading{kSensorSet, 0x17, 4,
+    Reading{kSensorSet, kPressure, 4,
             [](auto& m, Bytes b) { return m.sample.pressure = wire::f32be(b, 0) * 100.0, true; }},
-    Reading{kFilterSet, 0x03, 18, take_attitude},
+    Reading{kFilterSet, kFilterAttitude, 18, take_attitude},
+    Reading{kFilterSet, kFilterMatrix, 38, take_matrix},
+    Reading{kFilterSet, kFilterEuler, 14, take_euler},
     Reading{kFilterSet, 0x0E, 14, [](auto& m, Bytes b) { return take(m.sample.gyro, b, 1); }},
     Reading{kFilterSet, 0x1C, 14, [](auto& m, Bytes b) { return take(m.sample.accel, b, 1); }},
     Reading{0, kWeekTime, 12, take_flagged_time},
+    Reading{0, 0xD4, 8, [](auto& m, Bytes b) { return take_interval(m, wire::f64be(b, 0)); }},
     Reading{0, kReference, 8, take_reference},
+    Reading{0, 0xD6, 8,
+            [](auto& m, Bytes b) {
+              return take_interval(m, 1e-9 * static_cast<double>(wire::u64be(b, 0)));
+            }},
 };
 
 // Of a set, by descriptor: 1 + which of the readings it is; 0: none.

@@ -19,7 +19,11 @@ namespace drivers::mip {
 inline constexpr unsigned kBaseSet = 0x01, kSettingsSet = 0x0C, kSensorSet = 0x80;
 inline constexpr unsigned kFilterSet = 0x82;
 inline constexpr unsigned kAccel = 0x04, kGyro = 0x05, kDeltaAngle = 0x07, kDeltaVelocity = 0x08;
-inline constexpr unsigned kAttitude = 0x0A, kGpsTime = 0x12, kWeekTime = 0xD3, kReference = 0xD5;
+inline constexpr unsigned kMag = 0x06, kTemperature = 0x14, kPressure = 0x17;
+// Attitudes, and those of the filter.
+inline constexpr unsigned kMatrix = 0x09, kAttitude = 0x0A, kEuler = 0x0C;
+inline constexpr unsigned kFilterAttitude = 0x03, kFilterMatrix = 0x04, kFilterEuler = 0x05;
+inline constexpr unsigned kGpsTime = 0x12, kWeekTime = 0xD3, kReference = 0xD5;
 inline constexpr std::int64_t kWeek = 604'800'000'000'000;  // ns
 
 struct Framing {
@@ -53,6 +57,9 @@ void write(Request&, unsigned set, unsigned descriptor, std::span<const std::uin
 struct Measurement {
   ImuSample& sample;                                      // comes empty; without its times
   std::optional<std::int64_t> reference_ns{}, week_ns{};  // since the start, of the GPS week
+
+  // As angles or as a matrix: for those who asked for it, since there is no quaternion.
+  std::optional<std::array<double, 4>> other_attitude{};
 
   bool carries_anything() const;
 };

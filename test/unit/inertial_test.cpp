@@ -146,3 +146,21 @@ TEST(Inertial, WhatIsNotANumberIsNoMeasurement) {
     }
   }
 }
+
+// Whatever its largest component is.
+TEST(Inertial, AMatrixIsTheQuaternionThatItCameFrom) {
+  const std::array<double, 4> cases[] = {
+      {1, 0, 0, 0},          {0, 1, 0, 0},          {0, 0, 1, 0},          {0, 0, 0, 1},
+      {0.5, -0.5, 0.5, 0.5}, {0.1, 0.7, -0.1, 0.7}, {-0.2, 0.1, 0.9, 0.3}, {0.8, 0.2, -0.4, -0.4}};
+  for (auto [w, x, y, z] : cases) {
+    const double n = std::sqrt(w * w + x * x + y * y + z * z);
+    w /= n, x /= n, y /= n, z /= n;
+    // Rows of the transposed: from the world to the body.
+    const auto q =
+        inertial::from_matrix({1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y),
+                               2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x),
+                               2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)});
+    const double same = std::abs(q.w * w + q.x * x + q.y * y + q.z * z);
+    DOUBLES_EQUAL(1, same, 1e-12);
+  }
+}

@@ -225,10 +225,10 @@ TEST(MicrostrainMipDialogue, ALateSecondAcknowledgementDisturbsNothing) {
 TEST(MicrostrainMipDialogue, WithoutAnyAnswerItSaysSoAndTriesAgain) {
   build();
   driver->start(clock.now());
-  run(2050ms, false);
-  LONGS_EQUAL(8, port->writes.size());
+  run(4050ms, false);
+  LONGS_EQUAL(16, port->writes.size());
   CHECK_TRUE(driver->health().cause == Cause::no_bytes);
-  STRCMP_CONTAINS("no answer to 'set to idle' (8 tries of 250 ms); no byte at 115200 baud",
+  STRCMP_CONTAINS("no answer to 'set to idle' (4 tries of 250 ms at each baud rate it knows)",
                   driver->health().why.c_str());
   run(200ms);
   CHECK_TRUE(last_write() == hex("75 65 01 02 02 06 E5 CB"));
@@ -300,4 +300,74 @@ TEST(MicrostrainMipDialogue, ANewerDeviceInTheOldOnesPlaceIsSpokenToAsSuch) {
   run(200ms);
   LONGS_EQUAL(1, std::ranges::count(sensor->heard, 0x0C0Fu));
   LONGS_EQUAL(0, std::ranges::count(sensor->heard, 0x0C06u));
+}
+
+TEST(MicrostrainMipDialogue, ReadingsAreAskedForByOptionAndWhatItLacksIsTold) {
+  for (const char* option : {"mag", "pressure", "temperature"}) set(option, "true");
+  build();
+  sensor->descriptors = {0x0C0E, 0x0C0F, 0x8004, 0x8005, 0x80D5, 0x800A, 0x8006, 0x8014};
+  start();
+  CHECK_TRUE(wrote(packet(0x0C, hex("17 0F 01 80 06 04 00 0A 05 00 0A D5 00 0A 0A 00 0A 06 00 0A "
+                                    "14 00 0A"))));
+  STRCMP_EQUAL("3DM-CV7-AHRS, serial 6286.140291, firmware 1103, 100 Hz, no pressure",
+               driver->health().about.c_str());
+}
+
+TEST(MicrostrainMipDialogue, AnotherFormOfAttitudeIsAskedForWhereThereIsNoQuaternion) {
+  build();
+  sensor->descriptors = {0x0C0E, 0x0C0F, 0x8004, 0x8005, 0x80D5, 0x800C, 0x8009};
+  start();
+  CHECK_TRUE(wrote(packet(0x0C, hex("11 0F 01 80 04 04 00 0A 05 00 0A D5 00 0A 0C 00 0A"))));
+  port->deliver(packet(0x80, joined(joined(kAccelAtRest, kGyro),
+                                    joined(reference(1), field(0x0C, floats({0, 0, 0}))))));
+  CHECK_TRUE(log.samples.at(0).orientation.has_value());
+}
+
+TEST(MicrostrainMipDialogue, AnAttitudeThatOnlyTheFilterHasIsJoinedToItsSample) {
+  build();
+  sensor->descriptors = {0x0C0E, 0x0C0F, 0x8004, 0x8005, 0x80D5, 0x8203, 0x8205, 0x82D5};
+  start(80ms);
+  CHECK_TRUE(wrote(hex("75 65 0C 0E 0E 0F 01 80 03 04 00 0A 05 00 0A D5 00 0A 91 EB")));
+  CHECK_TRUE(wrote(packet(0x0C, hex("0B 0F 01 82 02 03 00 0A D5 00 0A"))));
+  CHECK_TRUE(wrote(packet(0x0C, hex("05 11 01 82 01"))));
+  const Octets attitude = field(0x03, floats({1, 0, 0, 0}, 1));
+  for (std::int64_t ns = 10'000'000; ns <= 50'000'000; ns += 10'000'000) {
+    send_sample(ns);
+    port->deliver(packet(0x82, joined(reference(ns), attitude)));
+  }
+  CHECK_TRUE(log.samples.size() >= 5);
+  for (std::size_t i = log.samples.size() - 3; i < log.samples.size(); ++i) {
+    CHECK_TRUE(log.samples[i].accel && log.samples[i].gyro && log.samples[i].orientation);
+  }
+}
+
+TEST(MicrostrainMipDialogue, AFilterThatRefusesLeavesTheSampleWithoutAttitude) {
+  build();
+  sensor->descriptors = {0x0C0E, 0x0C0F, 0x8004, 0x8005, 0x80D5, 0x8203, 0x82D5};
+  sensor->unknown_fields = {0x03};
+  start(80ms);
+  CHECK_TRUE(wrote(packet(0x0C, hex("05 11 01 82 00"))));
+  STRCMP_CONTAINS("100 Hz, no attitude", driver->health().about.c_str());
+  send_sample(1);
+  LONGS_EQUAL(1, log.samples.size());
+}
+
+TEST(MicrostrainMipDialogue, ADeviceAtAnotherRateIsFound) {
+  build();
+  driver->start(clock.now());
+  run(1050ms, false);  // four times unanswered
+  LONGS_EQUAL(921600, port->bauds.back());
+  run(100ms);
+  CHECK_TRUE(last_write() == hex("75 65 01 02 02 06 E5 CB"));
+  send_sample(1);
+  CHECK_TRUE(driver->health().state == State::streaming);
+  LONGS_EQUAL(921600, driver->health().baud);
+}
+
+TEST(MicrostrainMipDialogue, DeltasThatTellNoIntervalHaveThatOfTheRate) {
+  set("deltas", "true");
+  build();
+  start();
+  port->deliver(packet(0x80, joined(reference(1), field(0x07, floats({0.01F, 0, 0})))));
+  CHECK_TRUE(log.samples.at(0).interval == 10ms);
 }

@@ -322,3 +322,43 @@ TEST(MicrostrainMip, AcknowledgementsNameTheirCommandAndCode) {
   const Octets rate = hex("75 65 0C 09 04 F1 0E 00 05 8E 80 03 E8 F0 58");
   CHECK_TRUE(std::ranges::equal(mip::field_of(rate, 0x8E), hex("80 03 E8")));
 }
+
+// Roll 10, pitch -5, heading 30 degrees, as angles, as a matrix, and by the filter. Nobody who did
+// not ask for it takes it for a measurement.
+TEST(MicrostrainMip, AttitudesThatComeInOtherFormsAreTheSame) {
+  constexpr float kDeg = std::numbers::pi_v<float> / 180;
+  // Its columns are north, east and down as the body sees them.
+  const auto matrix = {0.8627299F, 0.4980973F, 0.0871557F,  -0.5055107F, 0.8453013F,
+                       0.1729874F, 0.0124917F, -0.1932996F, 0.9810603F};
+  const auto angles = {10 * kDeg, -5 * kDeg, 30 * kDeg};
+  for (const Octets& p :
+       {packet(0x80, field(0x0C, floats(angles))), packet(0x80, field(0x09, floats(matrix))),
+        packet(0x82, field(0x05, floats(angles, 1))),
+        packet(0x82, field(0x04, floats(matrix, 1)))}) {
+    ImuSample sample;
+    mip::Measurement m{.sample = sample};
+    CHECK_TRUE(mip::measured(p, m));
+    CHECK_FALSE(m.carries_anything());
+    const auto q = *m.other_attitude;
+    DOUBLES_EQUAL(0.0536805, q[0], 1e-5);
+    DOUBLES_EQUAL(0.0811681, q[1], 1e-5);
+    DOUBLES_EQUAL(0.4943309, q[2], 1e-5);
+    DOUBLES_EQUAL(0.8638096, q[3], 1e-5);
+  }
+  ImuSample sample;
+  mip::Measurement invalid{.sample = sample};
+  CHECK_TRUE(mip::measured(packet(0x82, field(0x05, floats(angles, 0))), invalid));
+  CHECK_FALSE(invalid.other_attitude.has_value());
+}
+
+TEST(MicrostrainMip, DeltasHaveTheIntervalThatThePacketTells) {
+  const Octets deltas =
+      joined(field(0x07, floats({0.01F, 0, 0})), field(0x08, floats({0, 0, -0.01F})));
+  feed(packet(0x80, joined(deltas, field(0xD6, big_endian(8'000'000, 8)))));
+  feed(
+      packet(0x80, joined(deltas, field(0xD4, big_endian(std::bit_cast<std::uint64_t>(0.01), 8)))));
+  feed(packet(0x80, deltas));
+  CHECK_TRUE(log.samples.at(0).interval == 8ms);
+  CHECK_TRUE(log.samples.at(1).interval == 10ms);
+  CHECK_TRUE(log.samples.at(2).interval == 0ms);  // nobody knows
+}
