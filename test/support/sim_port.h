@@ -1,6 +1,7 @@
 // The host's end of a simulated device's line, read in passes as the real ports are.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "hal/port.h"
@@ -26,6 +27,8 @@ class SimPort final : public hal::Port {
     }
     listener_ = &listener;
     is_hung_up_ = false;
+    if (baud_at_open_) baud = *baud_at_open_;
+    baud_at_open_.reset();
     if (baud != 0 && configured != 0) baud = configured;
     listener.on_port_open(clock_.now());
   }
@@ -39,6 +42,7 @@ class SimPort final : public hal::Port {
   void close() override { listener_ = nullptr; }
   hal::Status set_dtr(bool) override { return hal::ok; }
   hal::Status set_baud(int rate) override {
+    if (!baud_at_open_) baud_at_open_ = baud;
     baud = rate;
     return hal::ok;
   }
@@ -111,6 +115,7 @@ class SimPort final : public hal::Port {
   void set_stats(const hal::PortStats& stats) { stats_ = stats; }
 
  private:
+  std::optional<int> baud_at_open_;  // once it was changed: what a port has when it is opened anew
   struct Part {
     std::size_t size = 0;
     hal::Time due{};
