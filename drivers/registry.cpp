@@ -21,6 +21,7 @@
 #include "drivers/lslidar_m10/lslidar_m10.h"
 #include "drivers/lslidar_n301/lslidar_n301.h"
 #include "drivers/microstrain_mip/microstrain_mip.h"
+#include "drivers/ngimu/ngimu.h"
 #include "drivers/pepperl_fuchs/pepperl_fuchs.h"
 #include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
@@ -256,6 +257,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<MicrostrainMip>,
           .likeness = likeness<MicrostrainMip>,
           .finding = MicrostrainMip::finding()},
+      Row{.name = "ngimu",
+          .kind = Kind::imu,
+          .models = "x-io NGIMU",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Ngimu::options(),
+          .figures = Ngimu::figures,
+          .make = make_driver<Ngimu>,
+          .make_decoder = make_decoder<Ngimu>,
+          .likeness = likeness<Ngimu>,
+          .finding = Ngimu::finding()},
       Row{.name = "pepperl_fuchs",
           .kind = Kind::lidar,
           .models = "Pepperl+Fuchs R2000, R2300",

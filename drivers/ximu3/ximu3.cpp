@@ -72,11 +72,11 @@ Reply refused(const char* key, std::string_view why) {
 
 }  // namespace
 
+// Other rates than that it leaves the factory with are for who knows that it is there.
 Finding Ximu3::finding() {
-  static constexpr std::array kBauds{115'200, 921'600, 460'800, 230'400};
   static constexpr std::array<std::uint16_t, 2> kUdp{8000, 8001};
   static constexpr std::array<std::uint16_t, 1> kTcp{7000};
-  return {.bauds = kBauds, .asks_first = true, .udp = kUdp, .tcp = kTcp};
+  return {.asks_first = true, .udp = kUdp, .tcp = kTcp};
 }
 
 std::span<const OptionSpec> Ximu3::options() { return kOptions; }

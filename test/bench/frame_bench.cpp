@@ -19,6 +19,7 @@
 #include "test/support/leuze_datagrams.h"
 #include "test/support/lpms_frames.h"
 #include "test/support/mip_packet.h"
+#include "test/support/osc_packet.h"
 #include "test/support/rplidar_frames.h"
 #include "test/support/um7_packet.h"
 #include "test/support/ximu3_message.h"
@@ -156,6 +157,19 @@ Stream ximu3_stream() {
   return stream;
 }
 
+// Sensors and attitude of each instant on a line, of which one sample is made.
+Stream ngimu_stream() {
+  Stream stream;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t t = test::osc::time_of(0.02 * i);
+    for (const Stream& message : {test::osc::sensors(), test::osc::attitude()}) {
+      const Stream packet = test::osc::slip(test::osc::bundle(t, {message}));
+      stream.insert(stream.end(), packet.begin(), packet.end());
+    }
+  }
+  return stream;
+}
+
 // A UTM-30LX, found streaming.
 Stream hokuyo_stream() {
   return played("hokuyo_scip", {{"model", "UTM-30LX"}, {"found", "streaming"}});
@@ -213,6 +227,7 @@ void decode_inertial_labs(benchmark::State& state) {
 void decode_fdilink(benchmark::State& state) { decode(state, "fdilink", fdilink_stream); }
 void decode_hipnuc(benchmark::State& state) { decode(state, "hipnuc", hipnuc_stream); }
 void decode_ximu3(benchmark::State& state) { decode(state, "ximu3", ximu3_stream); }
+void decode_ngimu(benchmark::State& state) { decode(state, "ngimu", ngimu_stream); }
 void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
@@ -377,6 +392,7 @@ BENCHMARK(decode_inertial_labs)->Name("decode/inertial_labs");
 BENCHMARK(decode_fdilink)->Name("decode/fdilink");
 BENCHMARK(decode_hipnuc)->Name("decode/hipnuc");
 BENCHMARK(decode_ximu3)->Name("decode/ximu3");
+BENCHMARK(decode_ngimu)->Name("decode/ngimu");
 BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");

@@ -183,9 +183,14 @@ TEST(Ximu3, UndecodableIsWhatMakesNoSense) {
   feed(binary('I', 1'000'000, {1, 2, 3, 0, 0, 0}));  // has not measured yet
   feed(binary('I', 1'010'000, {1, 2, 3, 0, 0, 1e9}));
   feed(binary('I', 1'020'000, {1e9, 2, 3, 0, 0, 1}));
-  feed(binary('Q', 1'030'000, {1, 0.04, 0, 0}));
+  feed(binary('Q', 1'030'000, {1, 0.06, 0, 0}));
   LONGS_EQUAL(0, log.samples.size());
   LONGS_EQUAL(4, decoder->stats().undecodable);
+}
+
+TEST(Ximu3, AnAttitudeThatIsShortByAnApproximationIsOne) {
+  feed(binary('Q', 1'000'000, {0.6820791, 0.001701254, 0.01164342, 0.728874}));
+  LONGS_EQUAL(1, log.samples.size());
 }
 
 TEST(Ximu3, ATimeThatIsFarFromTheOthersNeedsASecondOne) {
