@@ -51,7 +51,7 @@ class Prober final : private drivers::PacketSink {
   static constexpr hal::Duration kWindow = std::chrono::milliseconds(80);  // at each rate
   static constexpr hal::Duration kLongWindow = std::chrono::milliseconds(500);
   static constexpr hal::Duration kUntilSilent = std::chrono::milliseconds(300);
-  static constexpr hal::Duration kAnswer = std::chrono::milliseconds(200);  // to the first question
+  static constexpr hal::Duration kAnswer = std::chrono::milliseconds(150);  // to the first question
   static constexpr hal::Duration kConnect = std::chrono::milliseconds(1500);
   static constexpr hal::Duration kDialogue = std::chrono::seconds(5);
   static constexpr hal::Duration kObserve = std::chrono::milliseconds(900);
