@@ -30,6 +30,8 @@
 #include "drivers/sick_safety/sick_safety.h"
 #include "drivers/um7/um7.h"
 #include "drivers/vanjee/vanjee.h"
+#include "drivers/vectornav/vectornav.h"
+#include "drivers/witmotion/witmotion.h"
 #include "drivers/ximu3/ximu3.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
@@ -360,6 +362,30 @@ std::span<const Row> all() {
           .likeness = likeness<Vanjee>,
           .sends_utc = true,
           .finding = Vanjee::finding()},
+      Row{.name = "vectornav",
+          .kind = Kind::imu,
+          .models = "VectorNav VN-100, VN-200, VN-300 and relatives",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Vectornav::options(),
+          .figures = Vectornav::figures,
+          .make = make_driver<Vectornav>,
+          .make_decoder = make_decoder<Vectornav>,
+          .likeness = likeness<Vectornav>,
+          .finding = Vectornav::finding()},
+      Row{.name = "witmotion",
+          .kind = Kind::imu,
+          .models = "WitMotion WT901, WT901C, HWT905, JY901, WT61C",
+          .default_baud = 9600,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Witmotion::options(),
+          .figures = Witmotion::figures,
+          .make = make_driver<Witmotion>,
+          .make_decoder = make_decoder<Witmotion>,
+          .likeness = likeness<Witmotion>,
+          .finding = Witmotion::finding()},
       Row{.name = "ximu3",
           .kind = Kind::imu,
           .models = "x-io x-IMU3",

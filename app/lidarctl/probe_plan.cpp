@@ -58,6 +58,7 @@ std::vector<Trial> silent_trials(std::span<const drivers::Row> rows, bool has_li
     for (const bool asks : {true, false}) {
       for (const drivers::Row& row : rows) {
         if (!row.speaks || row.finding.asks_first != asks || i >= rates_of(row).size()) continue;
+        if (i > 0 && row.kind == drivers::Kind::imu) continue;
         trials.push_back({&row, has_line ? rates_of(row)[i] : 0});
       }
     }

@@ -30,7 +30,8 @@ std::vector<int> listening_rates(std::span<const drivers::Row> rows);
 std::vector<Trial> heard(std::span<const drivers::Row> rows, hal::Bytes sample, int baud);
 
 // For a device that says nothing by itself: all that speak. Usual rates first, and at each rate
-// those that ask before those that start it at once. Without a line, each once.
+// those that ask before those that start it at once. Inertial sensors send by themselves unless
+// they were stopped, and are asked at their most usual rate only. Without a line, each once.
 std::vector<Trial> silent_trials(std::span<const drivers::Row> rows, bool has_line);
 
 // Those that may listen at an address, TCP or UDP, each at the port that it names, or all at

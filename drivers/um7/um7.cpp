@@ -1,7 +1,6 @@
 #include "drivers/um7/um7.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "drivers/inertial.h"
 #include "drivers/wire.h"
@@ -9,7 +8,8 @@
 namespace drivers {
 namespace {
 
-constexpr unsigned kHasData = 0x80, kBatch = 0x40, kFailed = 0x01;
+using namespace um7;
+
 constexpr unsigned kFirmware = 0xAA, kCommit = 0xAB;
 // Settings: rates of raw data, of temperature and all raw, of single processed ones, of all
 // processed, of attitudes, of poses and health, of NMEA sentences; manners.
@@ -20,6 +20,7 @@ constexpr std::uint32_t kHealthOnceASecond = 0x4 << 16;
 constexpr unsigned kHealth = 85, kTemperature = 95, kGyro = 97, kAccel = 101, kQuaternion = 109;
 constexpr unsigned kEuler = 112, kEulerTime = 116;
 constexpr double kQuaternionUnit = 0.0000335693, kEulerUnit = 0.0109863;  // of a step; 1, deg
+constexpr hal::Duration kMostApart = std::chrono::milliseconds(2);        // stamps of one instant
 constexpr float kLongest = 1e9F;                                          // s: 31 years
 
 constexpr std::array kOptions{
@@ -42,57 +43,8 @@ constexpr std::array kOptions{
                .help = "keep what it is told in its flash, each time it is started"},
 };
 
-unsigned type_of(Bytes packet) { return wire::u8(packet, 3); }
-unsigned address_of(Bytes packet) { return wire::u8(packet, 4); }
-
-// Of a packet of this type; empty: there is no such packet.
-std::optional<std::size_t> registers_of(unsigned type) {
-  if ((type & kHasData) == 0) return 0;
-  if ((type & kBatch) == 0) return 1;
-  const unsigned n = type >> 2 & 15;
-  return n == 0 ? std::nullopt : std::optional<std::size_t>(n);
-}
-
-// The registers of a packet, by their address.
-struct Registers {
-  explicit Registers(Bytes packet)
-      : first(address_of(packet)), data(packet.subspan(5, packet.size() - 7)) {}
-  bool has(unsigned address, unsigned n = 1) const {
-    return address >= first && 4 * std::size_t{address + n - first} <= data.size();
-  }
-  std::size_t at(unsigned address) const { return 4 * std::size_t{address - first}; }
-  float f32(unsigned address) const { return wire::f32be(data, at(address)); }
-  std::uint32_t u32(unsigned address) const { return wire::u32be(data, at(address)); }
-  inertial::Vector vector(unsigned address, double unit) const {
-    return inertial::from_frd(
-        {f32(address) * unit, f32(address + 1) * unit, f32(address + 2) * unit});
-  }
-  double half(unsigned address, unsigned which) const {  // a register holds two
-    return wire::i16be(data, at(address) + 2 * std::size_t{which});
-  }
-
-  unsigned first;
-  Bytes data;
-};
-
-void say(Request& request, unsigned type, unsigned address, std::optional<std::uint32_t> value) {
-  request.text("snp").u8(type).u8(address);
-  if (value) request.u32be(*value);
-  request.u16be(wire::sum_of(request.view()) & 0xFFFF);
-}
-
-bool carries_motion(const ImuSample& s) { return s.accel || s.gyro || s.orientation; }
-
-// Whether they may be parts of one sample.
-bool fit(const ImuSample& a, const ImuSample& b) {
-  return !(a.accel && b.accel) && !(a.gyro && b.gyro) && !(a.orientation && b.orientation);
-}
-
-void add(const ImuSample& part, ImuSample& to) {
-  if (part.accel) to.accel = part.accel;
-  if (part.gyro) to.gyro = part.gyro;
-  if (part.orientation) to.orientation = part.orientation;
-  if (part.temperature) to.temperature = part.temperature;
+um7::FloatClock period_clock(double rate_hz) {
+  return um7::FloatClock(hal::from_seconds(1 / rate_hz));
 }
 
 hal::Text<96> words_for_health(std::uint32_t health) {
@@ -107,36 +59,7 @@ hal::Text<96> words_for_health(std::uint32_t health) {
 
 }  // namespace
 
-std::size_t um7::Framing::measure(Bytes b) {
-  constexpr std::array kHead{'s', 'n', 'p'};
-  for (std::size_t i = 0; i < std::min(b.size(), kHead.size()); ++i) {
-    if (wire::u8(b, i) != kHead[i]) return kNotAFrame;
-  }
-  if (b.size() < 4) return kNeedMore;
-  const auto n = registers_of(type_of(b));
-  return n ? 7 + 4 * *n : kNotAFrame;
-}
-
-bool um7::Framing::intact(Bytes frame) {
-  const std::size_t n = frame.size() - 2;
-  return (wire::sum_of(frame.first(n)) & 0xFFFF) == wire::u16be(frame, n);
-}
-
-std::int64_t um7::FloatClock::stamp_of(float seconds) {
-  constexpr std::int64_t kFine = 250'000;  // ns; steps of this size are as good as none
-  const auto told = static_cast<std::int64_t>(std::llround(double{seconds} * 1e9));
-  const double step = double{std::nextafter(seconds, kLongest * 2)} - double{seconds};
-  const auto half = static_cast<std::int64_t>(step * 5e8);
-  const bool goes_on = newest_ && told > *newest_ - 2 * half - period_;
-  if (half <= kFine || !goes_on) return *(newest_ = told);
-  newest_ = std::max(std::clamp(*newest_ + period_, told - half, told + half), *newest_ + 1);
-  return *newest_;
-}
-
-Finding Um7::finding() {
-  static constexpr std::array kBauds{115'200, 921'600, 460'800, 230'400, 57'600};
-  return {.bauds = kBauds, .asks_first = true};
-}
+Finding Um7::finding() { return {.asks_first = true}; }
 
 std::span<const OptionSpec> Um7::options() { return kOptions; }
 
@@ -150,11 +73,12 @@ Um7::Um7(const Options& options)
     : rate_hz_(options.number("rate_hz")),
       orientation_(options.flag("orientation")),
       save_(options.flag("save")),
-      clock_(hal::from_seconds(1 / rate_hz_)) {}
+      clocks_{period_clock(rate_hz_), period_clock(rate_hz_), period_clock(rate_hz_)},
+      joined_(kMostApart) {}
 
 void Um7::restart() {
-  clock_.forget();
-  held_.reset();
+  for (um7::FloatClock& clock : clocks_) clock.forget();
+  joined_.forget();
   about_.clear();
 }
 
@@ -280,19 +204,18 @@ Reply Um7::take_silenced(const Frame& frame) {
   return last ? Reply::done() : Reply::not_mine();
 }
 
-bool Um7::read(const Frame& frame, Part& into) const {
+bool Um7::read(const Frame& frame, ImuSample& s, std::optional<float>& seconds) {
   const Registers all(frame.bytes);
-  ImuSample& s = into.sample;
   const auto time = [&](unsigned address) {
-    if (all.has(address) && !into.seconds) into.seconds = all.f32(address);
+    if (all.has(address) && !seconds) seconds = all.f32(address);
   };
-  if (all.has(kGyro, 3)) {
-    s.gyro = all.vector(kGyro, inertial::kRadPerDeg);
-    time(kGyro + 3);
-  }
   if (all.has(kAccel, 3)) {
     s.accel = all.vector(kAccel, inertial::kGravity);
     time(kAccel + 3);
+  }
+  if (all.has(kGyro, 3)) {
+    s.gyro = all.vector(kGyro, inertial::kRadPerDeg);
+    time(kGyro + 3);
   }
   if (all.has(kQuaternion, 2)) {
     const auto part = [&](unsigned i) {
@@ -307,18 +230,9 @@ bool Um7::read(const Frame& frame, Part& into) const {
     time(kEulerTime);
   }
   if (all.has(kTemperature)) s.temperature = all.f32(kTemperature);
-  into.timing = {.arrival = frame.last_at, .bytes = frame.bytes.size()};
-  return inertial::is_sensible(s, {}) &&
-         (!into.seconds || (*into.seconds >= 0 && *into.seconds < kLongest));
+  return inertial::is_sensible(s, {}) && (!seconds || (*seconds >= 0 && *seconds < kLongest));
 }
 
-bool Um7::is_whole(const Part& part) const {
-  const ImuSample& s = part.sample;
-  return s.accel && s.gyro && (s.orientation || !orientation_);
-}
-
-// What came in several packets of one instant is one sample. It goes out when it is whole, or when
-// the next begins.
 void Um7::decode(const Frame& frame, Decoded& out) {
   if ((type_of(frame.bytes) & kHasData) == 0) return;
   const Registers all(frame.bytes);
@@ -326,37 +240,20 @@ void Um7::decode(const Frame& frame, Decoded& out) {
     const hal::Text<96> words = words_for_health(all.u32(kHealth));
     if (!words.empty()) out.fault(words);
   }
-  Part part;
-  if (!read(frame, part)) return out.undecodable();
-  if (!carries_motion(part.sample)) return give_rest(part, out);
-  if (held_ && part.seconds && part.seconds == held_->seconds && fit(held_->sample, part.sample)) {
-    if (part.sample.accel) std::swap(part, *held_);  // its arrival is the sample's
-    add(part.sample, held_->sample);
-  } else {
-    give(out);
-    held_ = part;
+  ImuSample sample;
+  std::optional<float> seconds;
+  if (!read(frame, sample, seconds)) return out.undecodable();
+  Timing timing{.arrival = frame.last_at, .bytes = frame.bytes.size()};
+  if (seconds) {
+    um7::FloatClock& clock = clocks_[sample.accel ? 0 : sample.gyro ? 1 : 2];
+    timing.source = Timing::Source::clock;
+    timing.raw_ns = clock.stamp_of(*seconds);
+    joined_.put(sample, timing, out);
+  } else if (sample.accel || sample.gyro || sample.orientation || sample.temperature) {
+    joined_.give(out);
+    timing.source = Timing::Source::previous;
+    out.add(sample, timing);
   }
-  if (is_whole(*held_)) give(out);
-}
-
-void Um7::give_rest(Part& part, Decoded& out) {
-  if (!part.sample.temperature) return;
-  give(out);
-  part.timing.source = Timing::Source::previous;
-  out.add(part.sample, part.timing);
-}
-
-void Um7::finish(Decoded& out) { give(out); }
-
-void Um7::give(Decoded& out) {
-  if (!held_) return;
-  if (held_->seconds) {
-    held_->timing.source = Timing::Source::clock;
-    held_->timing.raw_ns = clock_.stamp_of(*held_->seconds);
-    held_->timing.shared = !held_->sample.accel;
-  }
-  out.add(held_->sample, held_->timing);
-  held_.reset();
 }
 
 }  // namespace drivers

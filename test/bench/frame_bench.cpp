@@ -23,6 +23,8 @@
 #include "test/support/rplidar_frames.h"
 #include "test/support/um7_packet.h"
 #include "test/support/ximu3_message.h"
+#include "test/support/vn_messages.h"
+#include "test/support/wit_frames.h"
 
 namespace {
 
@@ -170,6 +172,26 @@ Stream ngimu_stream() {
   return stream;
 }
 
+// Start-up time, attitude, rate and acceleration.
+Stream vectornav_stream() {
+  Stream stream;
+  for (std::int64_t i = 1; i <= 20'000; ++i) {
+    const Stream message = test::vn::sample(i * 2'500'000);
+    stream.insert(stream.end(), message.begin(), message.end());
+  }
+  return stream;
+}
+
+// Acceleration, rate, angles and quaternion, of which one sample is made.
+Stream witmotion_stream() {
+  Stream stream;
+  for (int i = 0; i < 10'000; ++i) {
+    const Stream frames = test::wit::set(i % 90);
+    stream.insert(stream.end(), frames.begin(), frames.end());
+  }
+  return stream;
+}
+
 // A UTM-30LX, found streaming.
 Stream hokuyo_stream() {
   return played("hokuyo_scip", {{"model", "UTM-30LX"}, {"found", "streaming"}});
@@ -228,6 +250,8 @@ void decode_fdilink(benchmark::State& state) { decode(state, "fdilink", fdilink_
 void decode_hipnuc(benchmark::State& state) { decode(state, "hipnuc", hipnuc_stream); }
 void decode_ximu3(benchmark::State& state) { decode(state, "ximu3", ximu3_stream); }
 void decode_ngimu(benchmark::State& state) { decode(state, "ngimu", ngimu_stream); }
+void decode_vectornav(benchmark::State& state) { decode(state, "vectornav", vectornav_stream); }
+void decode_witmotion(benchmark::State& state) { decode(state, "witmotion", witmotion_stream); }
 void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
@@ -393,6 +417,8 @@ BENCHMARK(decode_fdilink)->Name("decode/fdilink");
 BENCHMARK(decode_hipnuc)->Name("decode/hipnuc");
 BENCHMARK(decode_ximu3)->Name("decode/ximu3");
 BENCHMARK(decode_ngimu)->Name("decode/ngimu");
+BENCHMARK(decode_vectornav)->Name("decode/vectornav");
+BENCHMARK(decode_witmotion)->Name("decode/witmotion");
 BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");

@@ -48,6 +48,9 @@ const Device kEpson{"epson", "HIL_EPSON", {}, {}};
 const Device kInertialLabs{"inertial_labs", "HIL_INERTIAL_LABS", {}, {}};
 const Device kLpms{"lpms", "HIL_LPMS", {}, {}};
 const Device kFdilink{"fdilink", "HIL_FDILINK", {}, {}};
+const Device kUm7{"um7", "HIL_UM7", {}, {}};
+const Device kVectornav{"vectornav", "HIL_VECTORNAV", {}, {}};
+const Device kWitmotion{"witmotion", "HIL_WITMOTION", {}, {}};
 const Device kXv11{"xv11", "HIL_XV11", {}, {}};
 const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}};
 const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
@@ -176,9 +179,9 @@ struct Place {
       const auto peer = hal::parse_host_port(where.substr(4));
       CHECK_TRUE_TEXT(static_cast<bool>(peer), "udp:HOST:PORT of the device is wanted");
       port.from = peer->host;
-      if (device.by == Device::By::streams_udp) return parse("udp:" + std::to_string(peer->port));
-      port.peer = *peer;
-      parse("udp:0");
+      const bool streams = device.by == Device::By::streams_udp;
+      if (!streams) port.peer = *peer;
+      parse("udp:" + std::to_string(streams ? peer->port : 0));
     } else {
       parse((where.find(':') == where.npos ? "serial:" : "") + std::string(where));
     }
@@ -336,6 +339,9 @@ TEST(Hil, LpmsStreamsFromPortToPackets) { Bench(kLpms).run(); }
 TEST(Hil, FdilinkStreamsFromPortToPackets) { Bench(kFdilink).run(); }
 TEST(Hil, HokuyoScipStreamsFromPortToPackets) { Bench(kHokuyoScip).run(); }
 TEST(Hil, Delta2StreamsFromPortToPackets) { Bench(kDelta2).run(); }
+TEST(Hil, Um7StreamsFromPortToPackets) { Bench(kUm7).run(); }
+TEST(Hil, VectornavStreamsFromPortToPackets) { Bench(kVectornav).run(); }
+TEST(Hil, WitmotionStreamsFromPortToPackets) { Bench(kWitmotion).run(); }
 TEST(Hil, Xv11StreamsFromPortToPackets) { Bench(kXv11).run(); }
 TEST(Hil, HldsLds01StreamsFromPortToPackets) { Bench(kHldsLds01).run(); }
 TEST(Hil, CamsenseX1StreamsFromPortToPackets) { Bench(kCamsenseX1).run(); }

@@ -24,6 +24,8 @@ struct Meeting {
   hal::Duration starts_within = 2s;
 };
 
+const std::vector<std::pair<const char*, const char*>> kFast{{"rate_hz", "50"}};
+
 // Off by what the formats are cut to.
 const Meeting kMeetings[] = {
     {"epson", {{"streaming", "off"}}, {{"filter_delay", "false"}}, 460800, 1e-5, 1e-6, 0},
@@ -88,6 +90,30 @@ const Meeting kMeetings[] = {
     {"um7", {{"found", "silent"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
     {"um7", {{"found", "streaming"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
     {"um7", {{"found", "raw"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"vectornav", {{"found", "other"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"vectornav", {{"found", "silent"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"vectornav", {{"found", "streaming"}, {"model", "VN-200"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"vectornav", {{"found", "mixed"}, {"model", "VN-300"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"vectornav", {{"found", "counts"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"vectornav", {{"baud", "921600"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
+    {"witmotion", {{"baud", "115200"}}, kFast, 115200, 0.003, 6e-4, 2e-4},
+    {"witmotion", {{"baud", "115200"}, {"found", "silent"}}, kFast, 115200, 0.003, 6e-4, 2e-4},
+    {"witmotion", {{"baud", "115200"}, {"found", "streaming"}}, kFast, 115200, 0.003, 6e-4, 2e-4},
+    {"witmotion", {{"baud", "115200"}, {"quaternion", "xyzw"}}, kFast, 115200, 0.003, 6e-4, 2e-4},
+    {"witmotion",
+     {{"baud", "115200"}, {"axes", "rfu"}},
+     {{"rate_hz", "50"}, {"axes", "rfu"}},
+     115200,
+     0.003,
+     6e-4,
+     2e-4},
+    {"witmotion",
+     {{"baud", "115200"}, {"found", "calendar"}},
+     {{"rate_hz", "50"}, {"device_clock", "true"}},
+     115200,
+     0.003,
+     6e-4,
+     2e-4},
 };
 
 std::string name_of(const Meeting& m) {

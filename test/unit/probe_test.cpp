@@ -105,6 +105,11 @@ std::vector<Case> cases() {
       {"microstrain_mip", {{"model", "7series"}}, false, "serial 6286.000042"},
       {"microstrain_mip", {{"model", "gx5"}}, false, "3DM-GX5-25"},
       {"microstrain_mip", {{"streaming", "on"}, {"baud", "921600"}}, true, "3DM-CV7"},
+      {"um7", {{"found", "streaming"}}, true, "UM7, firmware"},
+      {"um7", {{"found", "silent"}}, false, "UM7, firmware"},
+      {"vectornav", kNone, true, "VN-100"},
+      {"vectornav", {{"found", "silent"}}, false, "VN-100"},
+      {"vectornav", {{"baud", "921600"}}, true, "VN-100"},
       {"xv11", kNone, true, ""},
       {"xv11", {{"firmware", "2.1"}}, true, ""},
   };

@@ -179,6 +179,8 @@ const Case kCases[] = {
     {"hipnuc", {{"format", "HI83"}}, {}, 115200, true, 1us, 1us},
     {"hipnuc", {{"format", "HI92"}}, {{"message", "HI92"}}, 115200, false, 0ns, 10ns},
     {"um7", {{"found", "silent"}}, {}, 115200, true, 200ns, 2us},
+    {"vectornav", {{"found", "silent"}}, {}, 115200, true, 0ns, 10ns},
+    {"witmotion", {{"baud", "115200"}}, {{"rate_hz", "200"}}, 115200, false, 0ns, 10ns},
     {"bluesea", {{"format", "CE"}}, {}, 768000, false, 0ns, 40ns, StampOf::last_beam},
     {"bluesea", {{"format", "CF"}}, {}, 768000, false, 0ns, 40ns, StampOf::last_beam},
     {"bluesea", {{"format", "DF"}}, {}, 768000, false, 0ns, 40ns, StampOf::last_beam},
