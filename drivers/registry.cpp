@@ -33,6 +33,7 @@
 #include "drivers/vectornav/vectornav.h"
 #include "drivers/witmotion/witmotion.h"
 #include "drivers/ximu3/ximu3.h"
+#include "drivers/xsens/xsens.h"
 #include "drivers/xv11/xv11.h"
 #include "drivers/ydlidar/ydlidar.h"
 
@@ -398,6 +399,18 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Ximu3>,
           .likeness = likeness<Ximu3>,
           .finding = Ximu3::finding()},
+      Row{.name = "xsens",
+          .kind = Kind::imu,
+          .models = "Xsens (Movella) MTi 1-, 10-, 100- and 600-series, MTi-G-710",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Xsens::options(),
+          .figures = Xsens::figures,
+          .make = make_driver<Xsens>,
+          .make_decoder = make_decoder<Xsens>,
+          .likeness = likeness<Xsens>,
+          .finding = Xsens::finding()},
       Row{.name = "xv11",
           .kind = Kind::lidar,
           .models = "Neato XV-11, Xiaomi LDS01RR, LDS02RR",

@@ -25,6 +25,7 @@
 #include "test/support/ximu3_message.h"
 #include "test/support/vn_messages.h"
 #include "test/support/wit_frames.h"
+#include "test/support/xsens_messages.h"
 
 namespace {
 
@@ -94,6 +95,15 @@ Stream mip_stream() {
                                        test::mip::reference(i * 2'000'000));
     const Stream packet = test::mip::packet(0x80, fields);
     stream.insert(stream.end(), packet.begin(), packet.end());
+  }
+  return stream;
+}
+
+Stream xsens_stream() {
+  Stream stream;
+  for (unsigned i = 1; i <= 10'000; ++i) {
+    const Stream message = test::xsens::at_rest(i, 100 * i);
+    stream.insert(stream.end(), message.begin(), message.end());
   }
   return stream;
 }
@@ -247,6 +257,7 @@ void decode_inertial_labs(benchmark::State& state) {
   decode(state, "inertial_labs", inertial_labs_stream);
 }
 void decode_fdilink(benchmark::State& state) { decode(state, "fdilink", fdilink_stream); }
+void decode_xsens(benchmark::State& state) { decode(state, "xsens", xsens_stream); }
 void decode_hipnuc(benchmark::State& state) { decode(state, "hipnuc", hipnuc_stream); }
 void decode_ximu3(benchmark::State& state) { decode(state, "ximu3", ximu3_stream); }
 void decode_ngimu(benchmark::State& state) { decode(state, "ngimu", ngimu_stream); }
@@ -414,6 +425,7 @@ BENCHMARK(decode_epson)->Name("decode/epson");
 BENCHMARK(decode_lpms)->Name("decode/lpms");
 BENCHMARK(decode_inertial_labs)->Name("decode/inertial_labs");
 BENCHMARK(decode_fdilink)->Name("decode/fdilink");
+BENCHMARK(decode_xsens)->Name("decode/xsens");
 BENCHMARK(decode_hipnuc)->Name("decode/hipnuc");
 BENCHMARK(decode_ximu3)->Name("decode/ximu3");
 BENCHMARK(decode_ngimu)->Name("decode/ngimu");

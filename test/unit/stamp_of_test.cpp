@@ -178,6 +178,7 @@ const Case kCases[] = {
     {"hipnuc", {{"format", "HI91"}}, {}, 115200, true, 1ms, 10ns},
     {"hipnuc", {{"format", "HI83"}}, {}, 115200, true, 1us, 1us},
     {"hipnuc", {{"format", "HI92"}}, {{"message", "HI92"}}, 115200, false, 0ns, 10ns},
+    {"xsens", {{"model", "MTi-300"}}, {}, 115200, true, 100us, 10ns},
     {"um7", {{"found", "silent"}}, {}, 115200, true, 200ns, 2us},
     {"vectornav", {{"found", "silent"}}, {}, 115200, true, 0ns, 10ns},
     {"witmotion", {{"baud", "115200"}}, {{"rate_hz", "200"}}, 115200, false, 0ns, 10ns},
