@@ -4,6 +4,7 @@
 #include <array>
 
 #include "drivers/bluesea/bluesea.h"
+#include "drivers/bno055/bno055.h"
 #include "drivers/bno08x_rvc/bno08x_rvc.h"
 #include "drivers/camsense_x1/camsense_x1.h"
 #include "drivers/coin_d4/coin_d4.h"
@@ -54,6 +55,18 @@ std::span<const Row> all() {
           .likeness = likeness<Bluesea>,
           .sends_utc = true,
           .finding = Bluesea::finding()},
+      Row{.name = "bno055",
+          .kind = Kind::imu,
+          .models = "Bosch BNO055 by its UART",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Bno055::options(),
+          .figures = Bno055::figures,
+          .make = make_driver<Bno055>,
+          .make_decoder = make_decoder<Bno055>,
+          .likeness = likeness<Bno055>,
+          .finding = Bno055::finding()},
       Row{.name = "bno08x_rvc",
           .kind = Kind::imu,
           .models = "CEVA (Hillcrest) BNO080, BNO085, BNO086 in UART-RVC mode",

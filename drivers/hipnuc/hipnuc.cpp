@@ -56,7 +56,7 @@ bool is_error(std::string_view line) { return line.find("ERR") != std::string_vi
 
 std::span<const OptionSpec> Hipnuc::options() { return kOptions; }
 
-Finding Hipnuc::finding() { return {.bauds = kBauds}; }
+Finding Hipnuc::finding() { return {.bauds = kBauds, .asks_first = true}; }
 
 Figures Hipnuc::figures(const Options& options, int) {
   const double rate = options.number("rate_hz");
@@ -111,11 +111,22 @@ std::span<const Step<Hipnuc>> Hipnuc::start_script() {
   return kSteps;
 }
 
+std::span<const Step<Hipnuc>> Hipnuc::stop_script() {
+  using namespace std::chrono_literals;
+  using D = Hipnuc;
+  static constexpr std::array<Step<D>, 2> kSteps{{
+      {"stop output", &D::disable, &D::take_ok, 100ms, 2, IfUnanswered::go_on},
+      {"stop output of an older model", &D::disable_old, nullptr, 10ms},
+  }};
+  return kSteps;
+}
+
 bool Hipnuc::look(Request& r) { return r.text("LOG VERSION\r\n"), true; }
 bool Hipnuc::disable(Request& r) { return r.text("LOG DISABLE\r\n"), true; }
 bool Hipnuc::ask_version(Request& r) { return answers_ && look(r); }
 bool Hipnuc::enable(Request& r) { return r.text("LOG ENABLE\r\n"), true; }
 bool Hipnuc::enable_old(Request& r) { return !answers_ && (r.text("AT+EOUT=1\r\n"), true); }
+bool Hipnuc::disable_old(Request& r) { return !answers_ && (r.text("AT+EOUT=0\r\n"), true); }
 bool Hipnuc::save(Request& r) { return save_ && (r.text("SAVECONFIG\r\n"), true); }
 
 bool Hipnuc::silence_others(Request& request) {

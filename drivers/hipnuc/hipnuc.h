@@ -11,7 +11,8 @@
 // their example frames; the units of 83, and where a field stands in 81, have the C decoder alone.
 //
 // It streams as it powers up. It is found at its rate, quietened, asked for its version, told what
-// to send where that is wanted, and let go on; older models know nothing of that and stream.
+// to send where that is wanted, and let go on; older models know nothing of that and stream. At the
+// end it is quiet, until it gets power again.
 // In doubt: what 1 g is (`gravity`), and which instant its time is of (taken as the sampling).
 #pragma once
 
@@ -66,7 +67,7 @@ class Hipnuc {
   static Figures figures(const Options&, int baud);
   static Finding finding();
   static std::span<const Step<Hipnuc>> start_script();
-  static std::span<const Step<Hipnuc>> stop_script() { return {}; }
+  static std::span<const Step<Hipnuc>> stop_script();
 
   explicit Hipnuc(const Options&);
 
@@ -86,6 +87,7 @@ class Hipnuc {
   bool save(Request&);
   bool enable(Request&);
   bool enable_old(Request&);
+  bool disable_old(Request&);
   Reply take_any(const Frame&);
   Reply take_ok(const Frame&);
   Reply take_version(const Frame&);

@@ -13,9 +13,9 @@
 #include "test/support/block_datagrams.h"
 #include "test/support/compact_telegram.h"
 #include "test/support/epson_bursts.h"
-#include "test/support/inertial_labs_frames.h"
 #include "test/support/fdilink_frame.h"
 #include "test/support/hipnuc_frame.h"
+#include "test/support/inertial_labs_frames.h"
 #include "test/support/leuze_datagrams.h"
 #include "test/support/lpms_frames.h"
 #include "test/support/mip_packet.h"
@@ -108,6 +108,19 @@ Stream xsens_stream() {
   return stream;
 }
 
+// Answers to polls, of which no two that follow each other are the same.
+Stream bno055_stream() {
+  Stream stream;
+  Stream block = test::hex(
+      "BB 2D 0A 00 EC FF D5 03 40 01 00 00 80 FD 09 00 EE FF 1B 00 A0 05 E0 FF 10 00 41 2D 00 00 "
+      "00 00 41 2D 00 00 00 00 00 00 00 00 00 00 D5 03 19");
+  for (unsigned i = 0; i < 10'000; ++i) {
+    block[2] = static_cast<std::byte>(i);
+    stream.insert(stream.end(), block.begin(), block.end());
+  }
+  return stream;
+}
+
 Stream hipnuc_stream() {
   Stream stream;
   for (std::uint32_t i = 0; i < 10'000; ++i) {
@@ -151,8 +164,8 @@ Stream fdilink_stream() {
   Stream stream;
   for (unsigned i = 0; i < 10'000; ++i) {
     const double t = 0.005 * i;
-    const Stream both = test::joined(test::fdilink::inertial(2 * i, t),
-                                     test::fdilink::attitude(2 * i + 1, t));
+    const Stream both =
+        test::joined(test::fdilink::inertial(2 * i, t), test::fdilink::attitude(2 * i + 1, t));
     stream.insert(stream.end(), both.begin(), both.end());
   }
   return stream;
@@ -258,6 +271,7 @@ void decode_inertial_labs(benchmark::State& state) {
 }
 void decode_fdilink(benchmark::State& state) { decode(state, "fdilink", fdilink_stream); }
 void decode_xsens(benchmark::State& state) { decode(state, "xsens", xsens_stream); }
+void decode_bno055(benchmark::State& state) { decode(state, "bno055", bno055_stream); }
 void decode_hipnuc(benchmark::State& state) { decode(state, "hipnuc", hipnuc_stream); }
 void decode_ximu3(benchmark::State& state) { decode(state, "ximu3", ximu3_stream); }
 void decode_ngimu(benchmark::State& state) { decode(state, "ngimu", ngimu_stream); }
@@ -426,6 +440,7 @@ BENCHMARK(decode_lpms)->Name("decode/lpms");
 BENCHMARK(decode_inertial_labs)->Name("decode/inertial_labs");
 BENCHMARK(decode_fdilink)->Name("decode/fdilink");
 BENCHMARK(decode_xsens)->Name("decode/xsens");
+BENCHMARK(decode_bno055)->Name("decode/bno055");
 BENCHMARK(decode_hipnuc)->Name("decode/hipnuc");
 BENCHMARK(decode_ximu3)->Name("decode/ximu3");
 BENCHMARK(decode_ngimu)->Name("decode/ngimu");

@@ -174,13 +174,14 @@ TEST(HipnucDialogue, SilenceIsNamed) {
   CHECK_TRUE(driver->health().cause == Cause::no_bytes);
 }
 
-TEST(HipnucDialogue, AStoppedDeviceStreamsOn) {
+TEST(HipnucDialogue, AStoppedDeviceIsQuiet) {
   build();
   start(100ms);
-  const std::size_t written = port->writes.size();
   driver->stop(clock.now());
+  run(50ms);
   CHECK_TRUE(driver->stopped());
-  LONGS_EQUAL(written, port->writes.size());
+  CHECK_FALSE(device->streams);
+  CHECK_FALSE(device->was_told("AT+EOUT=0"));
 }
 
 TEST(HipnucDialogue, TheWireIsBudgetedByTheMessage) {
