@@ -1,6 +1,7 @@
 #include "drivers/bno055/bno055.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "drivers/inertial.h"
 #include "drivers/wire.h"
@@ -15,8 +16,8 @@ constexpr unsigned kAnswer = 0xBB, kStatus = 0xEE;
 constexpr unsigned kWritten = 0x01, kLastStatus = 0x0A;
 constexpr unsigned kChip = 0xA0, kUnits = 0x82;  // m/s^2, rad/s, Android's sense of angles
 constexpr unsigned kFirst = 0x08, kBlock = 45;
-constexpr unsigned kMostFailures = 5;           // of one request, before it is given up
-constexpr hal::Duration kAnswerWithin = 110ms;  // more than the framer's pause
+constexpr unsigned kMostFailures = 5;          // of one request, before it is given up
+constexpr hal::Duration kAnswerWithin = 60ms;  // it takes 9, and an adapter 16
 constexpr inertial::Limits kLimits{.accel = 16 * inertial::kGravity,
                                    .gyro = 2000 * inertial::kRadPerDeg};
 
@@ -106,7 +107,7 @@ Bno055::Bno055(const Options& options)
 void Bno055::restart() {
   framing_.asked = 0;
   failures_ = 0;
-  is_polled_ = false;
+  is_polled_ = is_open_ = false;
   newest_ = {};
   is_repeated_ = false;
   about_.clear();
@@ -120,7 +121,7 @@ hal::Duration Bno055::max_silence() const {
 std::span<const Step<Bno055>> Bno055::start_script() {
   using D = Bno055;
   static constexpr std::array<Step<D>, 12> kSteps{{
-      {"read chip", &D::read_chip, &D::take_chip, kAnswerWithin, 10},
+      {"read chip", &D::read_chip, &D::take_chip, kAnswerWithin, 16},
       {"go to configuration mode", &D::configure, &D::take_written, kAnswerWithin, 5},
       {"wait for it", &D::wait, nullptr, 30ms},
       {"choose page 0", &D::first_page, &D::take_written, kAnswerWithin, 5},
@@ -160,8 +161,10 @@ bool Bno055::write(Request& request, unsigned address, unsigned value) {
 bool Bno055::choose_units(Request& request) { return write(request, 0x3B, kUnits); }
 
 bool Bno055::poll(Request& request) {
-  asked_at_ = request.now();
   is_polled_ = true;
+  if (std::exchange(is_open_, false)) return read_chip(request);
+  is_open_ = true;
+  asked_at_ = request.now();
   return read(request, kFirst, kBlock);
 }
 
@@ -201,7 +204,8 @@ Reply Bno055::take_versions(const Frame& frame) {
 
 // A sample that it cannot give is left out; decode() tells why.
 Reply Bno055::take_sample(const Frame& frame) {
-  if (!is_status(frame.bytes)) return settled(Reply::measured());
+  const bool is_sample = std::exchange(is_open_, false);
+  if (is_sample && !is_status(frame.bytes)) return settled(Reply::measured());
   return ++failures_ <= kMostFailures ? Reply::again() : settled(Reply::measured());
 }
 

@@ -2,12 +2,14 @@
 //
 // Read: AA 01 register n, answered by BB n and n bytes. Write: AA 00 register n and n bytes,
 // answered by EE 01. A failure is EE and a code; 07, bus over-run, comes at random, and the same is
-// asked again. Nothing guards an answer but its length: it must be the one that was asked for. An
-// answer that was cut short is waited out for more than the framer's pause, so that no rest of it
-// is taken for the next one's beginning. Registers 08 to 34, little-endian i16 but the last:
-// acceleration 1/100 m/s^2, field 1/16 uT, rate 1/900 rad/s (as it is set up here), three angles,
-// quaternion w x y z 1/16384, linear acceleration, gravity, u8 temperature. Sources: three
-// independent drivers that follow the data sheet.
+// asked again. Nothing guards an answer but its length: it must be the one that was asked for.
+// Behind an answer that did not come, or was cut short, another length is asked for first: what is
+// left of it is none of that, and cannot be taken for the beginning of the next one.
+//
+// Registers 08 to 34, little-endian i16 but the last: acceleration 1/100 m/s^2, field 1/16 uT, rate
+// 1/900 rad/s (as it is set up here), three angles, quaternion w x y z 1/16384, linear
+// acceleration, gravity, u8 temperature. Sources: three independent drivers that follow the data
+// sheet.
 //
 // It has no clock: a sample is of between its request and the first byte of its answer, and is
 // stamped in their middle; that the fusion takes about 5 ms more is no source's word, and a
@@ -94,6 +96,7 @@ class Bno055 {
   unsigned failures_ = 0;   // in a row, of the open request
   hal::Time asked_at_{};    // when the newest sample was asked for
   bool is_polled_ = false;  // else what comes was recorded
+  bool is_open_ = false;    // a sample was asked for, and nothing came
   std::array<std::byte, 45> newest_{};
   bool is_repeated_ = false;  // the newest was told before, and left out
   hal::Text<96> about_{};

@@ -170,7 +170,9 @@ bool take(unsigned id, Bytes b, double field, Measurement& m, Ways& ways) {
 
 }  // namespace
 
-// A message to 01 is answered from there. Between the two lengths the short one is used.
+// A message to 01 is answered from there. A short length is not told as a long one, and the items
+// of long data have ids that are known to begin with less than F: what looks otherwise is not worth
+// a check of so many bytes.
 std::size_t Framing::measure(Bytes b) {
   constexpr std::size_t kHead = 4, kLongHead = 6, kCheck = 1, kLeastLong = 255;
   if (wire::u8(b, 0) != 0xFA) return kNotAFrame;
@@ -180,7 +182,10 @@ std::size_t Framing::measure(Bytes b) {
   if (wire::u8(b, 3) != 0xFF) return kHead + wire::u8(b, 3) + kCheck;
   if (b.size() < kLongHead) return kNeedMore;
   const std::size_t n = wire::u16be(b, kHead);
-  return n < kLeastLong || n > kMostData ? kNotAFrame : kLongHead + n + kCheck;
+  if (n < kLeastLong || n > kMostData) return kNotAFrame;
+  if (b.size() == kLongHead) return kNeedMore;
+  const bool is_known = wire::u8(b, 2) != kData || wire::u8(b, kLongHead) < 0xF0;
+  return is_known ? kLongHead + n + kCheck : kNotAFrame;
 }
 
 bool Framing::intact(Bytes message) { return (wire::sum_of(message.subspan(1)) & 0xFF) == 0; }

@@ -15,12 +15,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// One line of the vendor's decoder: "pc 43399 stf 51703223 acc x y z gyro x y z q(w,x,y,z) w x y z"
+// One line of the vendor's decoder: "pc 43399 stf 51703223 acc x y z gyr x y z q(w,x,y,z) w x y z"
 struct Expected {
   explicit Expected(const std::string& line) {
     std::sscanf(line.c_str(), "pc %*u stf %lld", &ticks);
     accel = vector(line, "acc ");
-    gyro = vector(line, "gyro ");
+    gyro = vector(line, "gyr ");
     const auto at = line.find("q(w,x,y,z) ");
     if (at == std::string::npos) return;
     std::array<double, 4> q{};

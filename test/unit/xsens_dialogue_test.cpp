@@ -258,7 +258,7 @@ TEST(XsensDialogue, StopBringsItToItsConfigState) {
 TEST(XsensDialogue, WithoutAnAnswerEveryRateIsTried) {
   build();
   device->baud = 1;
-  start(8s);
+  start(6800ms);
   STRCMP_CONTAINS("no answer to 'go to config' (3 tries of 250 ms at each baud rate it knows)",
                   driver->health().why.c_str());
 }

@@ -15,7 +15,7 @@ using test::hex;
 using test::joined;
 using namespace test::xsens;
 using Wrap = ::drivers::xsens::Ticks::Wrap;
-using Framing = ::drivers::xsens::Framing;
+using Xbus = ::drivers::xsens::Framing;
 
 namespace {
 
@@ -325,21 +325,21 @@ TEST(Xsens, DecodingAllocatesNothing) {
 
 TEST(Xsens, FramesAreFoundInGarbageHoweverTheyAreSplit) {
   test::check_garbage_and_splits(
-      Framing{}, {kReal, message(0x31, {}), kPublished, message(0x36, Octets(300))});
+      Xbus{}, {kReal, message(0x31, {}), kPublished, message(0x36, Octets(300))});
 }
 
 TEST(Xsens, ATornFrameHidesNothing) {
-  test::check_torn_frames(Framing{}, at_rest(1, 100), at_rest(2, 200));
+  test::check_torn_frames(Xbus{}, at_rest(1, 100), at_rest(2, 200));
 }
 
 TEST(Xsens, NoBitMayTurnOver) {
-  test::check_bit_flips(Framing{}, at_rest(1, 100), at_rest(2, 200), at_rest(3, 300));
+  test::check_bit_flips(Xbus{}, at_rest(1, 100), at_rest(2, 200), at_rest(3, 300));
 }
 
 TEST(Xsens, OfADamagedStreamEveryIntactFrameComesOut) {
   std::vector<Octets> frames;
   for (unsigned i = 0; i < 400; ++i) frames.push_back(i % 3 ? at_rest(i, 100 * i) : kReal);
-  test::check_damaged_stream(Framing{}, frames);
+  test::check_damaged_stream(Xbus{}, frames);
 }
 
 TEST(Xsens, EveryFrameOfTheProtocolIsAFrame) {
@@ -349,9 +349,9 @@ TEST(Xsens, EveryFrameOfTheProtocolIsAFrame) {
         "FA FF 0C 00 F5", "FA FF 8E 02 00 00 71", "FA FF 18 00 E9", "FA FF 42 01 04 BA",
         "FA FF C0 18 10 20 FF FF 10 60 FF FF 20 10 00 64 40 20 00 64 80 20 00 64 E0 20 FF FF 33"}) {
     const Octets frame = hex(text);
-    LONGS_EQUAL(frame.size(), Framing::measure(frame));
-    CHECK_TRUE(Framing::intact(frame));
+    LONGS_EQUAL(frame.size(), Xbus::measure(frame));
+    CHECK_TRUE(Xbus::intact(frame));
   }
-  LONGS_EQUAL(kNotAFrame, Framing::measure(hex("FA FF 36 FF 08 01")));  // beyond all lengths
-  LONGS_EQUAL(kNotAFrame, Framing::measure(hex("FA FF 36 FF 00 FE")));  // which is told shorter
+  LONGS_EQUAL(kNotAFrame, Xbus::measure(hex("FA FF 36 FF 08 01")));  // beyond all lengths
+  LONGS_EQUAL(kNotAFrame, Xbus::measure(hex("FA FF 36 FF 00 FE")));  // which is told shorter
 }
