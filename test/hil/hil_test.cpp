@@ -53,7 +53,6 @@ const Device kVectornav{"vectornav", "HIL_VECTORNAV", {}, {}};
 const Device kWitmotion{"witmotion", "HIL_WITMOTION", {}, {}};
 const Device kBno055{"bno055", "HIL_BNO055", {}, {}};
 const Device kHipnuc{"hipnuc", "HIL_HIPNUC", {}, {}};
-const Device kUm7{"um7", "HIL_UM7", {}, {}};
 const Device kXsens{"xsens", "HIL_XSENS", {}, {}};
 const Device kXv11{"xv11", "HIL_XV11", {}, {}};
 const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}};
@@ -348,7 +347,6 @@ TEST(Hil, VectornavStreamsFromPortToPackets) { Bench(kVectornav).run(); }
 TEST(Hil, WitmotionStreamsFromPortToPackets) { Bench(kWitmotion).run(); }
 TEST(Hil, Bno055StreamsFromPortToPackets) { Bench(kBno055).run(); }
 TEST(Hil, HipnucStreamsFromPortToPackets) { Bench(kHipnuc).run(); }
-TEST(Hil, Um7StreamsFromPortToPackets) { Bench(kUm7).run(); }
 TEST(Hil, XsensStreamsFromPortToPackets) { Bench(kXsens).run(); }
 TEST(Hil, Xv11StreamsFromPortToPackets) { Bench(kXv11).run(); }
 TEST(Hil, HldsLds01StreamsFromPortToPackets) { Bench(kHldsLds01).run(); }

@@ -110,13 +110,6 @@ std::vector<Case> cases() {
       {"vectornav", kNone, true, "VN-100"},
       {"vectornav", {{"found", "silent"}}, false, "VN-100"},
       {"vectornav", {{"baud", "921600"}}, true, "VN-100"},
-      {"bno055", kNone, false, "BNO055"},
-      {"hipnuc", kNone, true, "PRODUCT=HI13R2"},
-      {"hipnuc", {{"baud", "460800"}}, true, "PRODUCT=HI13R2"},
-      {"um7", {{"found", "streaming"}}, true, "firmware U71C"},
-      {"um7", {{"found", "silent"}, {"baud", "230400"}}, false, "firmware U71C"},
-      {"xsens", {{"model", "MTi-30"}, {"streaming", "on"}}, true, "MTi-30"},
-      {"xsens", {{"model", "MTi-630"}, {"streaming", "on"}, {"baud", "921600"}}, true, "MTi-630"},
       {"xv11", kNone, true, ""},
       {"xv11", {{"firmware", "2.1"}}, true, ""},
   };
