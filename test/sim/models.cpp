@@ -22,6 +22,7 @@
 #include "test/sim/lslidar_m10.h"
 #include "test/sim/lslidar_n301.h"
 #include "test/sim/microstrain_mip.h"
+#include "test/sim/ngimu.h"
 #include "test/sim/pepperl_fuchs.h"
 #include "test/sim/rplidar_model.h"
 #include "test/sim/sbg.h"
@@ -32,6 +33,7 @@
 #include "test/sim/vanjee.h"
 #include "test/sim/vectornav.h"
 #include "test/sim/witmotion.h"
+#include "test/sim/ximu3.h"
 #include "test/sim/xsens.h"
 #include "test/sim/xv11.h"
 #include "test/sim/ydlidar.h"
@@ -74,6 +76,8 @@ std::span<const ModelRow> table() {
       {"lslidar_n301", "LSLIDAR N301 lidar", false, lslidar_n301::options(), lslidar_n301::make},
       {"microstrain_mip", "MicroStrain MIP inertial sensors", false, microstrain_mip::options(),
        microstrain_mip::make},
+      {"ngimu", "x-io NGIMU inertial sensor, by UDP or on a serial line", false, ngimu::options(),
+       ngimu::make},
       {"pepperl_fuchs", "Pepperl+Fuchs R2000 and R2300 lidars", true, pepperl_fuchs::options(),
        pepperl_fuchs::make},
       {"rplidar", "Slamtec RPLIDAR A, S, C and T series", false, rplidar::options(), rplidar::make},
@@ -91,6 +95,8 @@ std::span<const ModelRow> table() {
        vectornav::make},
       {"witmotion", "WitMotion WT901, HWT905 and relatives", false, witmotion::options(),
        witmotion::make},
+      {"ximu3", "x-io x-IMU3 inertial sensor, on a serial line, by UDP or TCP", false,
+       ximu3::options(), ximu3::make},
       {"xsens", "Xsens MTi inertial sensors", false, xsens::options(), xsens::make},
       {"xv11", "Neato XV-11, Xiaomi LDS01RR and LDS02RR lidars", false, xv11::options(),
        xv11::make},

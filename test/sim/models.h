@@ -21,6 +21,7 @@ struct ModelInputs {
   std::uint64_t seed = 1;        // for noise that the model wants
   DataPorts* ports = nullptr;    // outlives the model; none where no socket is
   bool streams_unasked = false;  // --to: somebody waits for data without asking for them
+  bool is_serial = false;        // on a line, or by a socket
 };
 
 using MakeModel = hal::Result<std::unique_ptr<DeviceModel>> (*)(const ModelInputs&);

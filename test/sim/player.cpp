@@ -41,7 +41,7 @@ hal::Result<std::unique_ptr<Player>> Player::make(const PlayerInputs& inputs, ha
   if (!settings) return settings.error();
   std::unique_ptr<Player> player(new Player(inputs, ready));
   auto model = inputs.row.make({*settings, player->clock_, inputs.rate_hz, inputs.seed,
-                                inputs.ports, inputs.streams_unasked});
+                                inputs.ports, inputs.streams_unasked, inputs.is_serial});
   if (!model) return model.error();
   player->model_ = std::move(*model);
   for (const Fault& fault : inputs.faults) {

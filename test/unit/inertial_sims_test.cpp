@@ -86,6 +86,19 @@ const Meeting kMeetings[] = {
      0.012,
      3s},
     {"bno055", {{"overrun_percent", "2"}}, {{"mode", "accgyro"}}, 115200, 0.03, 0.02, 0},
+    {"bno08x_rvc", {{"axes", "printed"}}, {}, 115200, 5e-3, 0, 5e-4},
+    {"bno08x_rvc", {{"axes", "rfu"}}, {{"axes", "rfu"}}, 115200, 5e-3, 0, 5e-4},
+    {"fdilink", {{"frames", "both"}}, {}, 921600, 1e-5, 1e-6, 1e-4},
+    {"fdilink", {{"accel", "gravity"}}, {}, 921600, 1e-5, 1e-6, 1e-4},
+    {"fdilink", {{"stamps", "apart"}, {"motion", "yaw"}}, {}, 921600, 1e-5, 1e-6, 1e-4},
+    {"fdilink", {{"frames", "imu"}, {"motion", "shake"}}, {}, 921600, 1e-5, 1e-6, 0},
+    {"fdilink",
+     {{"frames", "imu"}, {"accel", "gravity"}, {"motion", "rest"}},
+     {{"accel_sign", "gravity"}},
+     921600,
+     1e-5,
+     1e-6,
+     0},
     {"hipnuc", {{"format", "HI91"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
     {"hipnuc", {{"format", "HI91"}, {"chatter", "on"}}, {}, 115200, 1e-5, 1e-6, 1e-4},
     {"hipnuc", {{"format", "HI92"}}, {}, 115200, 0.003, 6e-4, 4e-4},
@@ -160,12 +173,18 @@ const sim::ImuTruth& nearest(const std::vector<sim::ImuTruth>& truth, hal::Time 
   return after->at - at < at - std::prev(after)->at ? *after : *std::prev(after);
 }
 
+sim::MotionKind motion_of(const Meeting& m) {
+  const sim::ModelRow& row = *sim::find_model(m.driver);
+  return sim::motion_kind(*sim::Settings::check(row.options, m.device));
+}
+
 struct Errors {
   double accel = 0, gyro = 0, attitude = 0;
   bool has_attitude = false;
 };
 
-Errors errors_of(const test::SimLine& line, hal::Time power_up, hal::Time from) {
+Errors errors_of(const test::SimLine& line, sim::MotionKind motion, hal::Time power_up,
+                 hal::Time from) {
   Errors e;
   for (const drivers::ImuSample& s : line.log.samples) {
     if (s.at < from) continue;
@@ -174,7 +193,7 @@ Errors errors_of(const test::SimLine& line, hal::Time power_up, hal::Time from) 
     e.gyro = std::max(e.gyro, apart(truth.gyro, s.gyro));
     if (!s.orientation) continue;
     const double t = hal::to_seconds(truth.at - power_up);
-    const sim::Motion m = sim::motion_at(t, sim::MotionKind::swing);
+    const sim::Motion m = sim::motion_at(t, motion);
     e.attitude = std::max(e.attitude, apart(m.orientation, *s.orientation));
     e.has_attitude = true;
   }
@@ -194,7 +213,7 @@ TEST(InertialSims, EverySampleIsWhatWasMeasured) {
     CHECK_TRUE_TEXT(started <= m.starts_within, (name + ": " + line.health().why.c_str()).c_str());
     line.run_for(4s);
     CHECK_TRUE_TEXT(line.log.samples.size() > 100, name.c_str());
-    const Errors e = errors_of(line, power_up, line.clock.now() - 2s);
+    const Errors e = errors_of(line, motion_of(m), power_up, line.clock.now() - 2s);
     std::printf("%-32s %5lld ms, off by %.1e m/s^2, %.1e rad/s, %.1e rad\n", name.c_str(),
                 static_cast<long long>(started / 1ms), e.accel, e.gyro, e.attitude);
     CHECK_TRUE_TEXT(e.accel <= m.accel && e.gyro <= m.gyro && e.attitude <= m.attitude,
