@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "drivers/anpp/anpp.h"
 #include "drivers/bluesea/bluesea.h"
 #include "drivers/bno055/bno055.h"
 #include "drivers/bno08x_rvc/bno08x_rvc.h"
@@ -26,6 +27,7 @@
 #include "drivers/pepperl_fuchs/pepperl_fuchs.h"
 #include "drivers/recognise.h"
 #include "drivers/rplidar/rplidar.h"
+#include "drivers/sbg/sbg.h"
 #include "drivers/sick_cola/sick_cola.h"
 #include "drivers/sick_compact/sick_compact.h"
 #include "drivers/sick_safety/sick_safety.h"
@@ -42,6 +44,19 @@ namespace drivers {
 
 std::span<const Row> all() {
   static const std::array kRows{
+      Row{.name = "anpp",
+          .kind = Kind::imu,
+          .models = "Advanced Navigation Spatial, Orientus, Motus, Certus",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Anpp::options(),
+          .figures = Anpp::figures,
+          .make = make_driver<Anpp>,
+          .make_decoder = make_decoder<Anpp>,
+          .likeness = likeness<Anpp>,
+          .sends_utc = true,
+          .finding = Anpp::finding()},
       Row{.name = "bluesea",
           .kind = Kind::lidar,
           .models = "Bluesea LDS-50C-2, LDS-25, LDS-U50, LDS-U80C, LDS-E",
@@ -310,6 +325,19 @@ std::span<const Row> all() {
           .make_decoder = make_decoder<Rplidar>,
           .likeness = likeness<Rplidar>,
           .finding = Rplidar::finding()},
+      Row{.name = "sbg",
+          .kind = Kind::imu,
+          .models = "SBG Systems Ellipse, Ekinox, Quanta, Pulse",
+          .default_baud = 115200,
+          .stamp_of = StampOf::sync,
+          .speaks = true,
+          .options = Sbg::options(),
+          .figures = Sbg::figures,
+          .make = make_driver<Sbg>,
+          .make_decoder = make_decoder<Sbg>,
+          .likeness = likeness<Sbg>,
+          .sends_utc = true,
+          .finding = Sbg::finding()},
       Row{.name = "sick_cola",
           .kind = Kind::lidar,
           .models = "SICK TiM5xx, TiM7xx, TiM8xx, LMS1xx, LMS5xx, LRS, one layer of MRS1xxx",

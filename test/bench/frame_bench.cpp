@@ -10,6 +10,7 @@
 #include "drivers/sick_compact/sick_compact.h"
 #include "test/bench/items.h"
 #include "test/sim/player.h"
+#include "test/support/anpp_packets.h"
 #include "test/support/block_datagrams.h"
 #include "test/support/compact_telegram.h"
 #include "test/support/epson_bursts.h"
@@ -21,10 +22,12 @@
 #include "test/support/mip_packet.h"
 #include "test/support/osc_packet.h"
 #include "test/support/rplidar_frames.h"
+#include "test/support/rvc_frames.h"
+#include "test/support/sbg_frames.h"
 #include "test/support/um7_packet.h"
-#include "test/support/ximu3_message.h"
 #include "test/support/vn_messages.h"
 #include "test/support/wit_frames.h"
+#include "test/support/ximu3_message.h"
 #include "test/support/xsens_messages.h"
 
 namespace {
@@ -126,6 +129,33 @@ Stream hipnuc_stream() {
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     const Stream frame = test::hipnuc::hi91(10 * i);
     stream.insert(stream.end(), frame.begin(), frame.end());
+  }
+  return stream;
+}
+
+Stream bno08x_rvc_stream() {
+  Stream stream;
+  for (unsigned i = 0; i < 10'000; ++i) {
+    const Stream one = test::rvc::frame(i % 256, {.yaw = static_cast<int>(i), .roll = 700});
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  return stream;
+}
+// Short logs alone.
+Stream sbg_stream() {
+  Stream stream;
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    const Stream one = test::sbg::imu_short(i * 10'000);
+    stream.insert(stream.end(), one.begin(), one.end());
+  }
+  return stream;
+}
+// Raw sensors and the time of their tick.
+Stream anpp_stream() {
+  Stream stream;
+  for (int i = 0; i < 10'000; ++i) {
+    const Stream both = test::joined(test::anpp::raw(), test::anpp::running(0.01 * i));
+    stream.insert(stream.end(), both.begin(), both.end());
   }
   return stream;
 }
@@ -277,6 +307,9 @@ void decode_ximu3(benchmark::State& state) { decode(state, "ximu3", ximu3_stream
 void decode_ngimu(benchmark::State& state) { decode(state, "ngimu", ngimu_stream); }
 void decode_vectornav(benchmark::State& state) { decode(state, "vectornav", vectornav_stream); }
 void decode_witmotion(benchmark::State& state) { decode(state, "witmotion", witmotion_stream); }
+void decode_bno08x_rvc(benchmark::State& state) { decode(state, "bno08x_rvc", bno08x_rvc_stream); }
+void decode_sbg(benchmark::State& state) { decode(state, "sbg", sbg_stream); }
+void decode_anpp(benchmark::State& state) { decode(state, "anpp", anpp_stream); }
 void decode_um7(benchmark::State& state) { decode(state, "um7", um7_stream); }
 void decode_bluesea(benchmark::State& state) { decode(state, "bluesea", bluesea_stream); }
 void decode_sick_cola(benchmark::State& state) { decode(state, "sick_cola", sick_cola_stream); }
@@ -446,6 +479,9 @@ BENCHMARK(decode_ximu3)->Name("decode/ximu3");
 BENCHMARK(decode_ngimu)->Name("decode/ngimu");
 BENCHMARK(decode_vectornav)->Name("decode/vectornav");
 BENCHMARK(decode_witmotion)->Name("decode/witmotion");
+BENCHMARK(decode_bno08x_rvc)->Name("decode/bno08x_rvc");
+BENCHMARK(decode_sbg)->Name("decode/sbg");
+BENCHMARK(decode_anpp)->Name("decode/anpp");
 BENCHMARK(decode_um7)->Name("decode/um7");
 BENCHMARK(decode_bluesea)->Name("decode/bluesea");
 BENCHMARK(decode_pepperl_fuchs)->Name("decode/pepperl_fuchs");

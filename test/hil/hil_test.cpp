@@ -54,6 +54,9 @@ const Device kWitmotion{"witmotion", "HIL_WITMOTION", {}, {}};
 const Device kBno055{"bno055", "HIL_BNO055", {}, {}};
 const Device kHipnuc{"hipnuc", "HIL_HIPNUC", {}, {}};
 const Device kXsens{"xsens", "HIL_XSENS", {}, {}};
+const Device kXimu3{"ximu3", "HIL_XIMU3", {}, {}};
+const Device kSbg{"sbg", "HIL_SBG", {}, {}};
+const Device kAnpp{"anpp", "HIL_ANPP", {}, {}};
 const Device kXv11{"xv11", "HIL_XV11", {}, {}};
 const Device kHldsLds01{"hlds_lds01", "HIL_HLDS_LDS01", {{"running", "off"}}, {}};
 const Device kCamsenseX1{"camsense_x1", "HIL_CAMSENSE_X1", {}, {}};
@@ -340,6 +343,9 @@ TEST(Hil, EpsonStreamsFromPortToPackets) { Bench(kEpson).run(); }
 TEST(Hil, InertialLabsStreamsFromPortToPackets) { Bench(kInertialLabs).run(); }
 TEST(Hil, LpmsStreamsFromPortToPackets) { Bench(kLpms).run(); }
 TEST(Hil, FdilinkStreamsFromPortToPackets) { Bench(kFdilink).run(); }
+TEST(Hil, Ximu3StreamsFromPortToPackets) { Bench(kXimu3).run(); }
+TEST(Hil, SbgStreamsFromPortToPackets) { Bench(kSbg).run(); }
+TEST(Hil, AnppStreamsFromPortToPackets) { Bench(kAnpp).run(); }
 TEST(Hil, HokuyoScipStreamsFromPortToPackets) { Bench(kHokuyoScip).run(); }
 TEST(Hil, Delta2StreamsFromPortToPackets) { Bench(kDelta2).run(); }
 TEST(Hil, Um7StreamsFromPortToPackets) { Bench(kUm7).run(); }

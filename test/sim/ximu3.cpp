@@ -141,11 +141,11 @@ class Model final : public DeviceModel {
     };
     const bool is_inertial = is_due("inertialmessageratedivisor", 1);
     const bool is_attitude = is_due("ahrsmessageratedivisor", 1);
-    if (is_inertial) send(inertial(style, us, m));
+    const auto world =
+        static_cast<World>(commands_.number(is_old_ ? "axesconvention" : "ahrsaxesconvention"));
+    if (is_inertial) send(inertial(style, us, m, world));
     if (is_attitude) {
       const auto kind = static_cast<Attitude>(commands_.number("ahrsmessagetype"));
-      const auto world =
-          static_cast<World>(commands_.number(is_old_ ? "axesconvention" : "ahrsaxesconvention"));
       send(attitude(style, us + (stamps_apart_ ? 3 : 0), m, kind, world));
     }
     if (has_extras_) send_extras(style, us, m, send);

@@ -11,8 +11,6 @@
 namespace sim::ximu3 {
 namespace {
 
-constexpr double kHalf = 0.70710678118654752440;  // sqrt(1/2)
-
 // Stuffs all of it and ends the message.
 ByteVector sealed(const ByteVector& plain) {
   ByteVector out;
@@ -53,7 +51,7 @@ Quaternion in_world(const Quaternion& q, World world) {
     case World::enu:
       return q;
     case World::ned:
-      return product({0.0, kHalf, kHalf, 0.0}, q);
+      return to_ned_frd(q);
   }
   return q;
 }
@@ -72,16 +70,22 @@ std::vector<double> euler_of(const Quaternion& q) {  // roll, pitch, yaw; degree
           degrees(std::atan2(m[3], m[0]))};
 }
 
+Vector3 in_body(const Vector3& flu, World world) {
+  Vector3 out = world == World::ned ? flu_to_frd(flu) : flu;
+  for (double& part : out) part += 0.0;  // no -0
+  return out;
+}
+
 Vector3 turned(const Quaternion& q, const Vector3& v) {
   return into_body({q[0], -q[1], -q[2], -q[3]}, v);
 }
 
 // Without gravity, g; in the sensor's axes.
-Vector3 linear_of(const Motion& m) {
+Vector3 linear_of(const Motion& m, World world) {
   const Vector3 up = into_body(m.orientation, {0.0, 0.0, 1.0});
   Vector3 out{};
   for (std::size_t i = 0; i < 3; ++i) out[i] = m.accel[i] / kStandardGravity - up[i];
-  return out;
+  return in_body(out, world);
 }
 
 }  // namespace
@@ -107,10 +111,10 @@ ByteVector note(Style style, char letter, std::int64_t us, std::string_view text
   return ended(style, std::move(out));
 }
 
-ByteVector inertial(Style style, std::int64_t us, const Motion& m) {
+ByteVector inertial(Style style, std::int64_t us, const Motion& m, World world) {
   std::vector<double> all;
-  for (const double v : m.gyro) all.push_back(degrees(v));
-  for (const double v : m.accel) all.push_back(v / kStandardGravity);
+  for (const double v : in_body(m.gyro, world)) all.push_back(degrees(v));
+  for (const double v : in_body(m.accel, world)) all.push_back(v / kStandardGravity);
   return message(style, 'I', us, all);
 }
 
@@ -126,10 +130,10 @@ ByteVector attitude(Style style, std::int64_t us, const Motion& m, Attitude kind
     case Attitude::euler:
       return message(style, 'A', us, euler_of(q));
     case Attitude::linear:
-      add(linear_of(m));
+      add(linear_of(m, world));
       return message(style, 'L', us, all);
     case Attitude::earth:
-      add(turned(q, linear_of(m)));
+      add(turned(q, linear_of(m, world)));
       return message(style, 'E', us, all);
   }
   return {};

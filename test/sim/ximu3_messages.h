@@ -17,10 +17,11 @@ ByteVector note(Style style, char letter, std::int64_t us, std::string_view text
 
 // What is told of the attitude, by the setting `ahrs_message_type`.
 enum class Attitude : std::uint8_t { quaternion, matrix, euler, linear, earth };
-// The frame of the Earth, by the setting `ahrs_axes_convention`; the sensor's axes stay.
+// The frame of the Earth, by the setting `ahrs_axes_convention`; with ned the sensor's axes are set
+// to forward-right-down.
 enum class World : std::uint8_t { nwu, enu, ned };
 
-ByteVector inertial(Style style, std::int64_t us, const Motion& motion);
+ByteVector inertial(Style style, std::int64_t us, const Motion& motion, World world);
 ByteVector attitude(Style style, std::int64_t us, const Motion& motion, Attitude kind, World world);
 
 }  // namespace sim::ximu3
