@@ -27,6 +27,8 @@ constexpr CheckRow kRows[] = {
      kValidate},
     {Check::repeated, "repeated", Level::warn, 0, 0, "", "clouds equal to the one before",
      kValidate},
+    {Check::empty, "empty", Level::warn, 0, 1, "s", "time without any point",
+     "what a covered window looks like"},
     {Check::first_time, "first_time", Level::error, -kAny, kTouch, "s",
      "relative time of the first point", kValidate},
     // The last point may lie before the stamp: beams without a return count there, but are none.
@@ -49,6 +51,7 @@ void HealthCheck::restart() {
   before_.reset();
   checksum_.reset();
   counted_since_.reset();
+  seen_nothing_since_.reset();
 }
 
 void HealthCheck::note(Check check, double value, double outside, hal::Time arrival) {
@@ -84,7 +87,12 @@ void HealthCheck::take(const CloudFacts& cloud) {
   if (before_) judge(Check::overlap, hal::to_seconds(*before_ - cloud.first), cloud.arrival);
   take_stamp(cloud.first, cloud.at, cloud.arrival,
              kRows[static_cast<std::size_t>(Check::gap)].high);
-  if (cloud.points == 0) return checksum_.reset();
+  if (cloud.points == 0) {
+    checksum_.reset();
+    if (!seen_nothing_since_) seen_nothing_since_ = cloud.first;
+    return judge(Check::empty, hal::to_seconds(cloud.at - *seen_nothing_since_), cloud.arrival);
+  }
+  seen_nothing_since_.reset();
   if (checksum_ == cloud.checksum) note(Check::repeated, 1, 0, cloud.arrival);
   checksum_ = cloud.checksum;
   judge(Check::first_time, double{cloud.first_time}, cloud.arrival);
@@ -147,6 +155,10 @@ hal::Text<128> in_words(Check check, const Finding& finding) {
       break;
     case Check::repeated:
       text.print("%s in every point, %s", row.what, times.c_str());
+      break;
+    case Check::empty:
+      text.print("%s: up to %.1f s: window covered, laser off, nothing in range?", row.what,
+                 finding.worst);
       break;
     case Check::first_time:
     case Check::last_time:

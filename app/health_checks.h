@@ -27,11 +27,12 @@ enum class Check : std::uint8_t {
   gap,         // nothing was measured for long
   overlap,     // a cloud that begins before the one before ended
   repeated,    // a cloud equal to the one before in every point
+  empty,       // no cloud has had a point for long: the lidar sees nothing
   first_time,  // relative times of points that are not what they should be
   last_time,
   rate,  // of samples, against the one that was asked for
 };
-inline constexpr std::size_t kChecks = 11;
+inline constexpr std::size_t kChecks = 12;
 
 // One row per check, in the order of Check.
 struct CheckRow {
@@ -118,6 +119,7 @@ class HealthCheck {
   double asked_hz_ = 0;
   std::optional<hal::Time> counted_since_{};  // arrival of the sample before the first counted
   std::uint32_t counted_ = 0;
+  std::optional<hal::Time> seen_nothing_since_{};  // first beam of the first empty cloud
   double accel_sum_ = 0, accel_mean_ = 0;
   std::uint32_t accel_samples_ = 0;
 };

@@ -118,6 +118,8 @@ void Prober::try_next(hal::Time now) {
   trial_ = trials_[next_++];
   phase_ = Phase::trying;
   since_ = now;
+  const auto left = static_cast<std::int64_t>(trials_.size() - next_ + 1);
+  answer_ = std::clamp((kAllAsked - (now - began_)) / left, kLeastAnswer, kAnswer);
   streams_since_ = {};
   beams_ = packets_ = {};
   has_intensity_ = false;
@@ -166,7 +168,7 @@ bool Prober::is_tied() const {
 hal::Duration Prober::patience(const drivers::Health& h) const {
   if (trial_.is_heard() || h.replies > 0) return kDialogue;
   if (h.baud != trial_.baud) return {};  // the driver itself gave that rate up
-  return port_ ? kAnswer : kConnect;
+  return port_ ? answer_ : kConnect;
 }
 
 void Prober::tick_trial(hal::Time now) {

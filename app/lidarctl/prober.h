@@ -51,7 +51,10 @@ class Prober final : private drivers::PacketSink {
   static constexpr hal::Duration kWindow = std::chrono::milliseconds(80);  // at each rate
   static constexpr hal::Duration kLongWindow = std::chrono::milliseconds(500);
   static constexpr hal::Duration kUntilSilent = std::chrono::milliseconds(300);
-  static constexpr hal::Duration kAnswer = std::chrono::milliseconds(150);  // to the first question
+  // To the first question; less where there are many to ask, so that all are asked in time.
+  static constexpr hal::Duration kAnswer = std::chrono::milliseconds(150);
+  static constexpr hal::Duration kLeastAnswer = std::chrono::milliseconds(80);
+  static constexpr hal::Duration kAllAsked = std::chrono::milliseconds(7500);
   static constexpr hal::Duration kConnect = std::chrono::milliseconds(1500);
   static constexpr hal::Duration kDialogue = std::chrono::seconds(5);
   static constexpr hal::Duration kObserve = std::chrono::milliseconds(900);
@@ -92,6 +95,7 @@ class Prober final : private drivers::PacketSink {
   const MakePorts make_;
   Phase phase_ = Phase::opening;
   hal::Time began_{}, since_{}, streams_since_{}, asked_{};
+  hal::Duration answer_{};  // how long the trial at work may take to answer first
 
   std::vector<int> rates_{};  // to listen at
   std::size_t rate_ = 0;

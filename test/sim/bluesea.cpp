@@ -8,6 +8,7 @@
 
 #include "test/sim/bluesea_packets.h"
 #include "test/sim/lidar_parts.h"
+#include "test/sim/noise.h"
 #include "test/sim/wire.h"
 
 namespace sim::bluesea {
@@ -32,6 +33,7 @@ constexpr std::array kOptions = {
     number("points", "100", 2.0, 400.0, "points in each fan of 36 degrees"),
     number("parts", "1", 1.0, 8.0, "packets that C7, AA and 99 split a fan into"),
     number("baud", "768000", 9600.0, 3'000'000.0, "line rate"),
+    noise_option(),
 };
 
 Format format_of(const Settings& settings) {
@@ -104,6 +106,7 @@ class Model final : public DeviceModel {
   hal::Time due() const { return pace_.at(part_points() - 1); }
 
   DeviceClock& clock_;
+  Noise noise_;
   std::string type_;
   Format format_;
   std::size_t points_, parts_;
@@ -119,6 +122,7 @@ class Model final : public DeviceModel {
 
 Model::Model(const ModelInputs& inputs, double turns)
     : clock_(inputs.clock),
+      noise_(inputs),
       type_(inputs.settings.word("model")),
       format_(format_of(inputs.settings)),
       points_(static_cast<std::size_t>(inputs.settings.number("points"))),
@@ -251,7 +255,7 @@ void Model::emit(Output& out) {
   for (std::size_t i = 0; i < count; ++i) {
     const double turn =
         static_cast<double>(fan_) + static_cast<double>(offset_ + i) / static_cast<double>(points_);
-    const TrueBeam beam = look_clockwise(pace_.at(i), kFanDegrees * turn);
+    const TrueBeam beam = noise_.on(look_clockwise(pace_.at(i), kFanDegrees * turn));
     const bool is_lit = manner_.has_energy && beam.range > 0.0;
     part.samples.push_back({manner_.is_mm
                                 ? millimetres(beam.range)

@@ -4,6 +4,7 @@
 
 #include "test/sim/lidar_parts.h"
 #include "test/sim/neato_checksum.h"
+#include "test/sim/noise.h"
 #include "test/sim/wire.h"
 
 namespace sim::camsense_x1 {
@@ -21,6 +22,7 @@ constexpr std::array kOptions = {
     number("rpm", "312", kLeast * 60.0, kMost * 60.0, "turns per minute"),
     number("zero_deg", "0", -360.0, 360.0,
            "added to the device's own clockwise angles, gives the angles from the front"),
+    noise_option(),
 };
 
 // 1/64 degrees above -640.
@@ -31,7 +33,10 @@ std::uint64_t raw_angle(double angle_deg) {
 class Model final : public DeviceModel {
  public:
   Model(const ModelInputs& inputs, double turns)
-      : clock_(inputs.clock), turns_per_s_(turns), zero_deg_(inputs.settings.number("zero_deg")) {}
+      : clock_(inputs.clock),
+        noise_(inputs),
+        turns_per_s_(turns),
+        zero_deg_(inputs.settings.number("zero_deg")) {}
 
   void power_up(hal::Time now, Output&) override {
     angle_ = 0.0;
@@ -66,7 +71,7 @@ class Model final : public DeviceModel {
     ScanTruth truth{clock_.stamp(pace_.at(0)), {}};
     for (std::size_t i = 0; i < kBeams; ++i) {
       const double own = angle_ + step() * static_cast<double>(i);
-      const TrueBeam beam = look_clockwise(pace_.at(i), own + zero_deg_);
+      const TrueBeam beam = noise_.on(look_clockwise(pace_.at(i), own + zero_deg_));
       put_le(frame, beam.range > 0.0 ? millimetres(beam.range) : kNoReturn, 2);
       put8(frame, beam.range > 0.0 ? strength(beam.range, kQuality) : 0);
       truth.beams.push_back(beam);
@@ -80,6 +85,7 @@ class Model final : public DeviceModel {
   }
 
   DeviceClock& clock_;
+  Noise noise_;
   double turns_per_s_;
   double zero_deg_;
   double angle_ = 0.0;  // the device's own, clockwise, of the next packet's first beam

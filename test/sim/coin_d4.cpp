@@ -4,6 +4,7 @@
 #include <array>
 
 #include "test/sim/lidar_parts.h"
+#include "test/sim/noise.h"
 #include "test/sim/wire.h"
 
 namespace sim::coin_d4 {
@@ -25,6 +26,7 @@ constexpr std::array kOptions = {
     // 0.556 degrees apart at 5 turns a second.
     number("samples_hz", "3240", 2000.0, 4800.0, "samples per second, which no source tells"),
     choice("baud", "115200", "115200|230400", "line rate"),
+    noise_option(),
 };
 
 // Even words are summed by exclusive or: the header's, and for each sample its intensity and then
@@ -52,6 +54,7 @@ class Model final : public DeviceModel {
  public:
   Model(const ModelInputs& inputs, double turns)
       : clock_(inputs.clock),
+        noise_(inputs),
         turns_per_s_(turns),
         runs_at_power_up_(inputs.settings.on("running")),
         beams_per_s_(inputs.settings.number("samples_hz")),
@@ -151,7 +154,8 @@ class Model final : public DeviceModel {
     put_le(frame, 0, 2);  // the checksum's place
     ScanTruth truth{clock_.stamp(pace_.at(0)), {}};
     for (std::size_t i = 0; i < count; ++i) {
-      const TrueBeam beam = look_clockwise(pace_.at(i), angle_ + step() * static_cast<double>(i));
+      const TrueBeam beam =
+          noise_.on(look_clockwise(pace_.at(i), angle_ + step() * static_cast<double>(i)));
       put8(frame, beam.range > 0.0 ? strength(beam.range, kIntensity) : 0);
       put_le(frame,
              millimetres(beam.range) << 2U | (beam.range > kDoubtfulFrom ? kAmbientLight : 0), 2);
@@ -170,6 +174,7 @@ class Model final : public DeviceModel {
   static constexpr std::size_t kNameBytes = 27;
 
   DeviceClock& clock_;
+  Noise noise_;
   double turns_per_s_;
   bool runs_at_power_up_;
   double beams_per_s_;

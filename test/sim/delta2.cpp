@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "test/sim/lidar_parts.h"
+#include "test/sim/noise.h"
 #include "test/sim/wire.h"
 
 namespace sim::delta2 {
@@ -35,6 +36,7 @@ constexpr std::array kOptions = {
     number("rpm", "369", kLeast * 60.0, kMost * 60.0,
            "turns per minute; the motor is the host's: below 240 only the speed is sent"),
     choice("unit_mm", "0.25", "0.25|1", "what one unit of distance is, in mm"),
+    noise_option(),
 };
 
 const Type& type_of(std::string_view name) {
@@ -64,6 +66,7 @@ class Model final : public DeviceModel {
  public:
   Model(const ModelInputs& inputs, const Type& type, unsigned baud, double turns)
       : clock_(inputs.clock),
+        noise_(inputs),
         type_(type),
         baud_(baud),
         turns_per_s_(turns),
@@ -123,7 +126,7 @@ class Model final : public DeviceModel {
     ScanTruth truth{clock_.stamp(pace_.at(0)), {}};
     for (std::size_t i = 0; i < beams_; ++i) {
       const double along = width * static_cast<double>(i) / static_cast<double>(beams_);
-      const TrueBeam beam = look_clockwise(pace_.at(i), start + along);
+      const TrueBeam beam = noise_.on(look_clockwise(pace_.at(i), start + along));
       put8(frame, beam.range > 0.0 ? strength(beam.range, kQuality) : 0);
       put_be(frame, static_cast<std::uint64_t>(std::lround(beam.range / unit_m_)), 2);
       truth.beams.push_back(beam);
@@ -134,6 +137,7 @@ class Model final : public DeviceModel {
   }
 
   DeviceClock& clock_;
+  Noise noise_;
   const Type& type_;
   unsigned baud_;
   double turns_per_s_;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "test/sim/lidar_parts.h"
+#include "test/sim/noise.h"
 #include "test/sim/wire.h"
 
 namespace sim::hlds_lds01 {
@@ -20,6 +21,7 @@ constexpr std::array kOptions = {
     choice("running", "on", "on|off",
            "streams at power-up, as firmware after October 2017 does; off waits for 'b'"),
     number("rpm", "300", kLeast * 60.0, kMost * 60.0, "turns per minute"),
+    noise_option(),
 };
 
 // Both check bytes are the same: the complement of the sum of all bytes before them.
@@ -35,6 +37,7 @@ class Model final : public DeviceModel {
  public:
   Model(const ModelInputs& inputs, double turns)
       : clock_(inputs.clock),
+        noise_(inputs),
         runs_at_power_up_(inputs.settings.on("running")),
         turns_per_s_(turns) {}
 
@@ -82,7 +85,7 @@ class Model final : public DeviceModel {
       // Clockwise; the front is between the last and the first reading of a turn's numbering, so
       // that reading n lies at 359 - n counter-clockwise.
       const auto reading = static_cast<double>(kBeams * index_ + i);
-      const TrueBeam beam = look_clockwise(pace_.at(i), reading + 1.0);
+      const TrueBeam beam = noise_.on(look_clockwise(pace_.at(i), reading + 1.0));
       put_le(frame, beam.range > 0.0 ? strength(beam.range, kIntensity) : 0, 2);
       put_le(frame, millimetres(beam.range), 2);
       put_le(frame, 0, 2);
@@ -96,6 +99,7 @@ class Model final : public DeviceModel {
   }
 
   DeviceClock& clock_;
+  Noise noise_;
   bool runs_at_power_up_;
   double turns_per_s_;
   bool is_running_ = false;

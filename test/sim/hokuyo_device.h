@@ -9,6 +9,7 @@
 #include "test/sim/hokuyo_requests.h"
 #include "test/sim/hokuyo_rotor.h"
 #include "test/sim/models.h"
+#include "test/sim/noise.h"
 
 namespace sim::hokuyo_scip {
 
@@ -27,6 +28,7 @@ class Hokuyo final : public DeviceModel {
   Hokuyo(const Model& model, const ModelInputs& in)
       : model_(model),
         clock_(in.clock),
+        noise_(in),
         settings_(in.settings),
         rotor_(model, in.clock,
                in.rate_hz > 0.0 ? static_cast<int>(std::lround(60.0 * in.rate_hz)) : model.rpm) {}
@@ -69,6 +71,7 @@ class Hokuyo final : public DeviceModel {
 
   const Model& model_;
   DeviceClock& clock_;
+  Noise noise_;
   const Settings settings_;
   Rotor rotor_;
   Line line_;

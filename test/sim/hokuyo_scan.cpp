@@ -14,9 +14,10 @@ double angle_of(const Model& model, int step) {
 }
 
 // The range that can be told; 0 = none.
-double range_at(const Model& model, const Wanted& wanted, int step) {
+double range_at(const Model& model, const Wanted& wanted, int step, double off) {
   if (step < model.first || step > model.last) return 0.0;
-  const double range = Room::range(angle_of(model, step));
+  const double wall = Room::range(angle_of(model, step));
+  const double range = wall > 0.0 ? wall + off : 0.0;
   const double mm = std::round(range * 1000.0);
   const double most = std::min<double>(model.max_mm, std::exp2(6 * wanted.chars) - 1.0);
   return mm < model.min_mm || mm > most ? 0.0 : range;
@@ -24,13 +25,13 @@ double range_at(const Model& model, const Wanted& wanted, int step) {
 
 }  // namespace
 
-std::string measure(const Model& model, const Wanted& wanted, const Turn& turn,
+std::string measure(const Model& model, const Wanted& wanted, const Turn& turn, Noise& noise,
                     std::vector<TrueBeam>& beams) {
   std::string data;
   for (int step = wanted.start; step <= wanted.end; step += wanted.cluster) {
     double range = 0.0;
     for (int s = step; s < step + wanted.cluster && s <= wanted.end; ++s) {
-      const double one = range_at(model, wanted, s);
+      const double one = range_at(model, wanted, s, noise.off());
       if (one > 0.0 && (range == 0.0 || one < range)) range = one;
     }
     const auto error = model.errors[static_cast<std::size_t>(step) % model.errors.size()];

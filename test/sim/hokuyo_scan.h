@@ -8,6 +8,7 @@
 #include "hal/time.h"
 #include "test/sim/device_model.h"
 #include "test/sim/hokuyo_catalogue.h"
+#include "test/sim/noise.h"
 
 namespace sim::hokuyo_scip {
 
@@ -37,7 +38,7 @@ struct Turn {
 
 // The data string, not yet cut in lines. A value of a cluster is the shortest of its ranges and
 // stands at the cluster's first step.
-std::string measure(const Model& model, const Wanted& wanted, const Turn& turn,
+std::string measure(const Model& model, const Wanted& wanted, const Turn& turn, Noise& noise,
                     std::vector<TrueBeam>& beams);
 
 }  // namespace sim::hokuyo_scip

@@ -26,6 +26,7 @@ constexpr OptionRow kOptions[] = {
     choice("time", "strict", "strict|always", "TM1 outside adjust mode: refused or answered"),
     choice("laser", "good", "good|bad", "bad does not light"),
     choice("vv", "good", "good|bad_check|empty_line", "defect of some devices' serial number line"),
+    noise_option(),
 };
 
 }  // namespace
@@ -125,7 +126,7 @@ void Hokuyo::say_scan(const Measuring& measuring, const Turn& turn, const std::s
   const std::int64_t ms =
       clock_.stamp(at_end ? turn.at(model_, model_.highest) : turn.first) / kMillisecond;
   ScanTruth truth{ms * kMillisecond, {}};
-  const std::string data = measure(model_, measuring.wanted, turn, truth.beams);
+  const std::string data = measure(model_, measuring.wanted, turn, noise_, truth.beams);
   say(measuring.request.echo() + '\n' + line(code) + line(time_text(ms)) + data_lines(data) + '\n',
       now, out);
   out.scans.push_back(std::move(truth));

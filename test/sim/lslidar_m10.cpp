@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "test/sim/noise.h"
 #include "test/sim/room.h"
 #include "test/sim/wire.h"
 
@@ -52,6 +53,7 @@ constexpr OptionRow kOptions[] = {
     choice("reflector", "on", "on|off",
            "M10, M10GPS: the front wall within 5 degrees reflects strongly"),
     choice("second_echo", "none", "none|behind", "N10P: a second echo 0.5 m behind the first"),
+    noise_option(),
 };
 
 const Type& type_of(std::string_view name) {
@@ -103,6 +105,7 @@ class Model final : public DeviceModel {
   Model(const Type& type, const ModelInputs& inputs)
       : type_(type),
         clock_(inputs.clock),
+        noise_(inputs),
         random_(inputs.seed),
         nominal_turns_per_s_(inputs.rate_hz > 0.0 ? inputs.rate_hz : type.turns_per_s),
         runs_at_power_up_(inputs.settings.on("running")),
@@ -268,9 +271,9 @@ class Model final : public DeviceModel {
     put_head(frame);
     for (std::size_t i = 0; i < type_.points; ++i) {
       const double clockwise = angle_ + step_degrees() * static_cast<double>(i);
-      const double range = Room::range(radians(-clockwise));
-      put_point(frame, clockwise, range);
-      truth.beams.push_back({beam_time(i), radians(-clockwise), range});
+      const double angle = radians(-clockwise);
+      truth.beams.push_back(noise_.on({beam_time(i), angle, Room::range(angle)}));
+      put_point(frame, clockwise, truth.beams.back().range);
     }
     put_tail(frame, angle_ + step_degrees() * static_cast<double>(type_.points - 1), us);
     out.send(end, std::move(frame));
@@ -283,6 +286,7 @@ class Model final : public DeviceModel {
 
   const Type& type_;
   DeviceClock& clock_;
+  Noise noise_;
   Random random_;
   double nominal_turns_per_s_;
   bool runs_at_power_up_, reflector_, second_echo_;

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <string_view>
 
 #include "hal/clock.h"
 #include "test/sim/endpoint.h"
@@ -135,9 +136,20 @@ class Runner final : private DataPorts {
   }
 
   hal::Status make_player() {
-    PlayerInputs inputs{*row_,         options_.set,        {},           options_.rate_hz,
-                        options_.seed, pty_ != nullptr,     truth_.get(), Arrival::direct,
-                        this,          !options_.to.empty()};
+    Options set = options_.set;
+    // Somebody who looks at it would take a room that is always the same for a sensor that hangs.
+    const auto is_noise = [](const OptionRow& row) { return row.key == std::string_view("noise"); };
+    if (std::ranges::any_of(row_->options, is_noise)) set.try_emplace("noise", "1");
+    PlayerInputs inputs{*row_,
+                        set,
+                        {},
+                        options_.rate_hz,
+                        options_.seed,
+                        pty_ != nullptr,
+                        truth_.get(),
+                        Arrival::direct,
+                        this,
+                        !options_.to.empty()};
     for (const std::string& text : options_.faults) {
       const hal::Result<Fault> fault = parse_fault(text);
       if (!fault) return fault.error();

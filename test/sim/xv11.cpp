@@ -4,6 +4,7 @@
 
 #include "test/sim/lidar_parts.h"
 #include "test/sim/neato_checksum.h"
+#include "test/sim/noise.h"
 #include "test/sim/wire.h"
 
 namespace sim::xv11 {
@@ -30,6 +31,7 @@ constexpr std::array kOptions = {
            "2.6: packets of four readings with a checksum (2.4 too); 2.1: whole turns without"),
     number("rpm", "300", kLeastRpm, kMostRpm,
            "turns per minute; the motor is the host's: below 240 all is invalid"),
+    noise_option(),
 };
 
 void put_reading(ByteVector& to, unsigned distance, std::uint64_t signal) {
@@ -40,7 +42,10 @@ void put_reading(ByteVector& to, unsigned distance, std::uint64_t signal) {
 class Model final : public DeviceModel {
  public:
   Model(const ModelInputs& inputs, double rpm)
-      : clock_(inputs.clock), is_old_(inputs.settings.word("firmware") == "2.1"), rpm_(rpm) {}
+      : clock_(inputs.clock),
+        noise_(inputs),
+        is_old_(inputs.settings.word("firmware") == "2.1"),
+        rpm_(rpm) {}
 
   void power_up(hal::Time now, Output&) override {
     first_ = 0;
@@ -91,9 +96,9 @@ class Model final : public DeviceModel {
   }
 
   // Angles grow counter-clockwise.
-  TrueBeam read(std::size_t i, ByteVector& frame) const {
+  TrueBeam read(std::size_t i, ByteVector& frame) {
     const double angle = radians(static_cast<double>(first_ + i));
-    TrueBeam beam{pace_.at(i), angle, Room::range(angle)};
+    TrueBeam beam = noise_.on({pace_.at(i), angle, Room::range(angle)});
     if (rpm_ < kSlowestRpm) {
       put_reading(frame, kWrongSpeed, strength(beam.range, kSignal));
       beam.range = 0.0;
@@ -111,6 +116,7 @@ class Model final : public DeviceModel {
   std::uint64_t noise() const { return is_old_ ? turns_ % 3 : 0; }
 
   DeviceClock& clock_;
+  Noise noise_;
   bool is_old_;
   double rpm_;
   std::size_t first_ = 0;    // degree of the next packet's first reading

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "test/sim/noise.h"
 #include "test/sim/room.h"
 #include "test/sim/wire.h"
 #include "test/sim/ydlidar_sampler.h"
@@ -35,6 +36,7 @@ constexpr OptionRow kOptions[] = {
     choice("streaming", "off", "off|on", "found scanning when it appears"),
     number("health", "0", 0.0, 255.0, "status in the health reply"),
     number("health_code", "0", 0.0, 65535.0, "error code beside the health"),
+    noise_option(),
 };
 
 Carriage carriage_of(const Model& model, const Settings& settings) {
@@ -65,6 +67,7 @@ class Ydlidar final : public DeviceModel {
   Ydlidar(const Model& model, const ModelInputs& in)
       : model_(model),
         clock_(in.clock),
+        noise_(in),
         settings_(in.settings),
         carriage_(carriage_of(model, in.settings)),
         sampler_(carriage_),
@@ -252,8 +255,8 @@ class Ydlidar final : public DeviceModel {
   }
 
   // A triangulating device measures nothing in its zero sample.
-  Ray ray_of(double raw) const {
-    return zero_due_ && carriage_.corrects ? Ray{raw, 0.0, 0.0} : sampler_.cast(raw);
+  Ray ray_of(double raw) {
+    return zero_due_ && carriage_.corrects ? Ray{raw, 0.0, 0.0} : sampler_.cast(raw, noise_.off());
   }
 
   std::int64_t stamp(Output& out) {
@@ -289,6 +292,7 @@ class Ydlidar final : public DeviceModel {
 
   const Model& model_;
   DeviceClock& clock_;
+  Noise noise_;
   const Settings settings_;
   const Carriage carriage_;
   const Sampler sampler_;

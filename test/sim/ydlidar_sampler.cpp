@@ -17,22 +17,22 @@ double Sampler::carried_mm(double range) const {
   return std::round(range * 1000.0 / step) * step;
 }
 
-Ray Sampler::cast(double raw_deg) const {
-  double angle = raw_deg;
+Ray Sampler::cast(double raw_deg, double off_m) const {
+  if (!carriage_.corrects) {
+    const double read = Room::range(radians(-raw_deg));
+    return {raw_deg, read > 0.0 ? carried_mm(read + off_m) : 0.0, read > 0.0 ? read + off_m : 0.0};
+  }
+  // The angle depends on the distance, which depends on the angle: a contraction, from afar.
+  double angle = raw_deg + correction_deg(8000.0);
   double mm = carried_mm(Room::range(radians(-angle)));
-  if (carriage_.corrects) {
-    // The angle depends on the distance, which depends on the angle: a contraction, from afar.
-    angle = raw_deg + correction_deg(8000.0);
-    mm = carried_mm(Room::range(radians(-angle)));
-    for (int i = 0; mm > 0.0 && i < 8; ++i) {
-      angle = raw_deg + correction_deg(mm);
-      const double again = carried_mm(Room::range(radians(-angle)));
-      if (again == mm) break;
-      mm = again;
-    }
+  for (int i = 0; mm > 0.0 && i < 8; ++i) {
+    angle = raw_deg + correction_deg(mm);
+    const double again = carried_mm(Room::range(radians(-angle)));
+    if (again == mm) break;
+    mm = again;
   }
   if (mm == 0.0) return {raw_deg, 0.0, 0.0};
-  if (carriage_.corrects) angle = raw_deg + correction_deg(mm);
+  angle = raw_deg + correction_deg(mm);
   const double range = Room::range(radians(-angle));
   if (range == 0.0) return {raw_deg, 0.0, 0.0};
   return {angle, mm, range};

@@ -28,8 +28,9 @@ class Sampler {
   explicit Sampler(const Carriage& carriage) : carriage_(carriage) {}
 
   // The ray of a sample whose uncorrected angle is `raw_deg`. A sample without return is not
-  // corrected: its angle is the raw one.
-  Ray cast(double raw_deg) const;
+  // corrected: its angle is the raw one. `off_m`: how far off the reading is, of devices that do
+  // not correct the angle by it.
+  Ray cast(double raw_deg, double off_m = 0.0) const;
   Sample sample(const Ray& ray) const;
 
  private:

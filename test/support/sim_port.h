@@ -137,7 +137,8 @@ class SimPort final : public hal::Port {
   bool is_pulled() const { return listener_ != nullptr && !player_.is_plugged(clock_.now()); }
 
   bool is_at_its_rate() const {
-    return baud == 0 || static_cast<unsigned>(baud) == player_.line_baud(clock_.now());
+    const unsigned device = player_.line_baud(clock_.now());  // 0: it has a USB port of its own
+    return baud == 0 || device == 0 || static_cast<unsigned>(baud) == device;
   }
   // As many bytes of nonsense.
   void garble(std::size_t bytes) {

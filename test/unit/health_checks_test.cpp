@@ -159,6 +159,27 @@ TEST(HealthChecks, CloudsWithoutPointsAreNoRepetition) {
   CHECK_EQUAL(0, all());
 }
 
+TEST(HealthChecks, ALidarThatSeesNothingForMoreThanASecondIsFound) {
+  const auto seen = [&](int i, std::size_t points) {
+    CloudFacts facts = cloud(100ms * i, static_cast<std::uint64_t>(i));
+    facts.points = points;
+    checks.take(facts);
+  };
+  for (int i = 0; i < 10; ++i) seen(i, 0);
+  seen(10, 1);
+  for (int i = 11; i < 21; ++i) seen(i, 0);
+  CHECK_EQUAL(0, all());
+  seen(21, 0);
+  seen(22, 0);
+  CHECK_EQUAL(2, count(Check::empty));
+  CHECK_EQUAL(2, all());
+  STRCMP_EQUAL("time without any point: up to 1.2 s: window covered, laser off, nothing in range?",
+               app::in_words(Check::empty, checks.finding(Check::empty)).c_str());
+  checks.restart();
+  seen(30, 0);
+  CHECK_EQUAL(2, all());
+}
+
 TEST(HealthChecks, PointsLaterThanTheStampAreFound) {
   CloudFacts bad = cloud(0ms, 1);
   bad.first_time = 0.001f;

@@ -17,7 +17,9 @@ struct SerialLidar {
   int baud;
 
   std::string name() const {
-    return std::string(driver) + (device.empty() ? "" : " " + device.begin()->second);
+    if (device.empty()) return driver;
+    const auto model = device.find("model");
+    return std::string(driver) + " " + (model != device.end() ? model : device.begin())->second;
   }
 };
 
@@ -37,7 +39,7 @@ inline std::vector<SerialLidar> serial_lidars() {
       {"delta2", {{"model", "2B"}}, {}, 230'400},
       {"delta2", {{"model", "LDS08RR"}}, {{"model", "LDS08RR"}}, 115'200},
       {"hlds_lds01", {}, {}, 230'400},
-      {"hokuyo_scip", {{"model", "URG-04LX"}}, {}, 750'000},
+      {"hokuyo_scip", {{"model", "URG-04LX"}, {"baud", "750000"}}, {}, 750'000},
       {"hokuyo_scip", {{"model", "URG-04LX-UG01"}}, {}, 115'200},
       {"hokuyo_scip", {{"model", "UBG-04LX"}}, {}, 115'200},
       {"hokuyo_scip", {{"model", "UTM-30LX"}}, {}, 115'200},

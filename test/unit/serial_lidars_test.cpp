@@ -1,6 +1,7 @@
 // What must hold for every serial lidar that has no row of its own for it: stamps on lines as they
 // are.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -125,24 +126,41 @@ TEST(SerialLidars, NoStampIsFarOffWhateverRateWasAssumed) {
   }
 }
 
+// Else a user of the simulators is warned of a sensor that hangs.
+TEST(SerialLidars, WithAMillimetreOfNoiseNoTurnIsEqualToTheOneBefore) {
+  for (const SerialLidar& lidar : test::serial_lidars()) {
+    sim::Options device = lidar.device;
+    if (lidar.driver != std::string_view("ldrobot")) device["noise"] = "1";  // it has its own
+    SimLine line(lidar.driver, device, lidar.options, lidar.baud);
+    line.until_streaming();
+    line.run_for(2s);
+    std::vector<std::array<float, 3>> turn, before;
+    std::size_t turns = 0;
+    for (const drivers::ScanSlice& slice : line.log.slices) {
+      if (slice.starts_turn) {
+        CHECK_TRUE_TEXT(turn.empty() || turn != before, lidar.name().c_str());
+        before = std::exchange(turn, {});
+        ++turns;
+      }
+      for (const drivers::Beam& beam : slice.beams)
+        turn.push_back({beam.angle, beam.range, beam.intensity});
+    }
+    CHECK_TRUE_TEXT(turns > 5, lidar.name().c_str());
+  }
+}
+
 namespace {
 
 // Bytes that cannot tell whose they are.
 struct Doubt {
   const char *driver, *device;
   const char* says;  // what the user is told instead
+  bool measures = false;
 };
 const Doubt kDoubts[] = {
     // The same packets; a YDLIDAR answers, unless only one wire of the line is connected.
-    {"ydlidar", "coin_d4", "driver 'coin_d4'?"},
-    // What is said to it ends its stream before a scan is whole.
-    {"coin_d4", "hokuyo_scip URG-04LX", "no frame"},
-    {"delta2", "hokuyo_scip URG-04LX", "no frame"},
-    {"lslidar_m10", "hokuyo_scip URG-04LX", "no frame"},
-    {"ydlidar", "hokuyo_scip URG-04LX", "no frame"},
-    {"bluesea", "hokuyo_scip URG-04LX", "no frame"},
-    {"bluesea", "hokuyo_scip URG-04LX-UG01", "no frame"},
-    // Two turns take longer than it listens at one rate.
+    {"ydlidar", "coin_d4", "driver 'coin_d4'?", true},
+    // Two of its turns, which no checksum guards, take longer than these listen at one rate.
     {"delta2", "xv11 2.1", "no frame"},
     {"hokuyo_scip", "xv11 2.1", "no frame"},
     {"lslidar_m10", "xv11 2.1", "no frame"},
@@ -152,6 +170,7 @@ const Doubt kDoubts[] = {
 
 TEST(SerialLidars, BytesOfAnotherFamilyAreNamedWithinTwoSecondsAndGiveNoBeam) {
   std::vector<SerialLidar> all = test::serial_lidars();
+  std::string wrong;
   all.push_back({"rplidar", {{"model", "A1"}}, {}, 115'200});
   for (const SerialLidar& device : all) {
     std::string_view before;
@@ -173,9 +192,11 @@ TEST(SerialLidars, BytesOfAnotherFamilyAreNamedWithinTwoSecondsAndGiveNoBeam) {
         const drivers::Health h = line.health();
         return (h.cause == cause || !is_sure) && h.why.view().find(says) != std::string_view::npos;
       };
-      CHECK_TRUE_TEXT(line.wait_for(is_told, 2s) < 2s,
-                      (what + ": " + line.health().why.c_str()).c_str());
-      if (is_sure) LONGS_EQUAL_TEXT(0, line.log.slices.size(), what.c_str());
+      const bool told = line.wait_for(is_told, 2s) < 2s;
+      if (told && (line.log.slices.empty() || (!is_sure && doubt->measures))) continue;
+      wrong += "\n" + what + ": " + std::to_string(line.log.slices.size()) + " slices, " +
+               line.health().why.c_str();
     }
   }
+  CHECK_TRUE_TEXT(wrong.empty(), wrong.c_str());
 }

@@ -33,21 +33,29 @@ bool only_talks(const SerialLidar& lidar) {
          name == "ydlidar X4Pro";
 }
 
+// A second, but of a URG-04LX at 750000 baud: it boots at 19200, and its rate is searched for at
+// all seven, twice 120 ms at each, where it was switched off, or two of its answers (8 bytes) got
+// lost.
+double limit_ms(const SerialLidar& lidar, bool is_searched) {
+  return is_searched && lidar.name() == "hokuyo_scip URG-04LX" ? 2500 : 1000;
+}
+
 }  // namespace
 
 TEST_GROUP(SerialLives){};
 
-TEST(SerialLives, FoundInTheMiddleOfAFrameItMeasuresWithinTwoSeconds) {
+TEST(SerialLives, FoundInTheMiddleOfAFrameItMeasuresWithinASecond) {
   for (const SerialLidar& lidar : test::serial_lidars()) {
-    for (const std::size_t cut : {1U}) {  // more may be an answer that is lost
+    for (const std::size_t cut : {1U, 3U, 17U}) {
       SimLine line(lidar.driver, test::found_streaming(lidar), lidar.options, lidar.baud,
                    1'234'567us);
       const hal::Time began = line.clock.now();
       line.port->lose(cut);
-      line.run_for(3s);
+      line.port->configured = lidar.baud;
+      line.run_for(5s);
       const double took = until_a_beam(line, began);
-      if (cut == 1) std::printf("%-28s found    %7.1f ms\n", lidar.name().c_str(), took);
-      CHECK_TRUE_TEXT(took >= 0 && took < 2000, lidar.name().c_str());
+      std::printf("%-28s found %2zu lost %7.1f ms\n", lidar.name().c_str(), cut, took);
+      CHECK_TRUE_TEXT(took >= 0 && took < limit_ms(lidar, cut == 17), lidar.name().c_str());
       CHECK_TRUE_TEXT(line.health().state == State::streaming,
                       (lidar.name() + ": " + line.health().why.c_str()).c_str());
       CHECK_TRUE_TEXT(line.health().balances(), lidar.name().c_str());
@@ -66,7 +74,7 @@ TEST(SerialLives, AfterALossOfPowerItMeasuresWithinASecondOfItsFirstByte) {
     const hal::Time back = line.port->back_at();
     const double took = until_a_beam(line, back);
     std::printf("%-28s restarts %7.1f ms\n", lidar.name().c_str(), took);
-    CHECK_TRUE_TEXT(took >= 0 && took < 1000, lidar.name().c_str());
+    CHECK_TRUE_TEXT(took >= 0 && took < limit_ms(lidar, true), lidar.name().c_str());
     CHECK_TRUE_TEXT(line.health().state == State::streaming, lidar.name().c_str());
     CHECK_TRUE_TEXT(line.health().balances(), lidar.name().c_str());
   }
