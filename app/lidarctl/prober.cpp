@@ -8,6 +8,11 @@ namespace {
 constexpr std::size_t kEnough = 1024;  // bytes to tell whose they are, before a window ends
 constexpr std::size_t kLongLooks = 3;  // rates
 
+// Bytes of another protocol look like a short answer now and then.
+bool has_answered(const drivers::Health& h) {
+  return h.replies > 0 && h.framing.garbage_bytes <= 3 * h.framing.frame_bytes;
+}
+
 }  // namespace
 
 void Prober::Rate::add(hal::Time at, double more) {
@@ -166,7 +171,7 @@ bool Prober::is_tied() const {
 }
 
 hal::Duration Prober::patience(const drivers::Health& h) const {
-  if (trial_.is_heard() || h.replies > 0) return kDialogue;
+  if (trial_.is_heard() || has_answered(h)) return kDialogue;
   if (h.baud != trial_.baud) return {};  // the driver itself gave that rate up
   return port_ ? answer_ : kConnect;
 }
@@ -191,7 +196,7 @@ void Prober::tick_trial(hal::Time now) {
 
 void Prober::give_up_trial(const drivers::Health& h, hal::Time now) {
   if (!h.why.empty()) last_why_ = h.why.c_str();
-  if (h.replies > 0) return accept(h, now);
+  if (has_answered(h)) return accept(h, now);
   if (now - began_ >= kWhole) return fail(now);
   if (port_ && !trial_.is_heard()) {
     const std::size_t before = heard_.size();

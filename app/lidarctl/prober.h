@@ -48,7 +48,7 @@ class Prober final : private drivers::PacketSink {
   bool is_done() const { return phase_ == Phase::done; }
   const ProbeResult& result() const { return result_; }
 
-  static constexpr hal::Duration kWindow = std::chrono::milliseconds(80);  // at each rate
+  static constexpr hal::Duration kWindow = std::chrono::milliseconds(70);  // at each rate
   static constexpr hal::Duration kLongWindow = std::chrono::milliseconds(500);
   static constexpr hal::Duration kUntilSilent = std::chrono::milliseconds(300);
   // To the first question; less where there are many to ask, so that all are asked in time.

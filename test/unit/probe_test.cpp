@@ -206,7 +206,8 @@ TEST(Probe, BytesOfNobodyAreShownAsTheyAre) {
   ProbeLine line("ldrobot", {{"model", "LD19"}});
   line.is_noise = true;
   const ProbeResult& r = line.run();
-  CHECK_TRUE(r.found.row == nullptr);
+  CHECK_TRUE_TEXT(r.found.row == nullptr,
+                  (std::string(r.found.row ? r.found.row->name : "") + ": " + r.about).c_str());
   CHECK_TRUE(r.bytes > 10'000);
   LONGS_EQUAL(47, r.first_bytes.size());
   CHECK_TRUE(r.took <= 10s);
