@@ -17,8 +17,9 @@ namespace test {
 
 class StationBench {
  public:
-  explicit StationBench(const std::string& top = "", const std::string& lidar = "")
-      : stack(small_stack(lidar, "", top)), plan(config::plan(stack)) {
+  explicit StationBench(const std::string& top = "", const std::string& lidar = "",
+                        const std::string& imu = "")
+      : stack(small_stack(lidar, imu, top)), plan(config::plan(stack)) {
     if (::pipe2(pipe_.data(), O_NONBLOCK | O_CLOEXEC) != 0) std::perror("pipe");
     read_end_.reset(pipe_[0]), write_end_.reset(pipe_[1]);
     log = hal::Log(pipe_[1], hal::Severity::info, hal::Log::Style::plain);

@@ -10,11 +10,12 @@ using test::StationBench;
 namespace {
 
 constexpr const char* kChunks = "    emit: chunk\n";
+constexpr const char* kEachTick = "    options: {rate_hz: 50}\n";  // a sample
 
 }  // namespace
 
 TEST_GROUP(OrderEvents) {
-  StationBench bench{"", kChunks};
+  StationBench bench{"", kChunks, kEachTick};
 
   void begin(StationBench & b) {
     b.pass();
@@ -97,7 +98,7 @@ TEST(OrderEvents, DropsThatComeAndGoAreOneEvent) {
 TEST(OrderEvents, StampsOfAnotherEpochAreNamed) {
   begin(bench);
   stream(2s, 1ms);
-  StationBench behind("", kChunks);  // a device that counts from its start
+  StationBench behind("", kChunks, kEachTick);  // a device that counts from its start
   begin(behind);
   for (int i = 0; i < 200; ++i) {
     behind.pass([&] {
