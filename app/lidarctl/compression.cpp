@@ -89,4 +89,18 @@ hal::Result<std::vector<std::byte>> decompress(std::string_view name, hal::Bytes
   return out;
 }
 
+hal::Status unpack_chunk(hal::Bytes content, hal::mcap::RecordSink& into) {
+  std::size_t head = 0;
+  const auto chunk = hal::mcap::decode_chunk_head(content, head);
+  if (!chunk || chunk->size > content.size() - head) return fault("chunk", "it is malformed");
+  const auto records =
+      decompress(chunk->compression, content.subspan(head, chunk->size), chunk->uncompressed_size);
+  if (!records) return records.error();
+  if (chunk->uncompressed_crc != 0 && hal::crc32(*records) != chunk->uncompressed_crc) {
+    return hal::Error{hal::Errc::io, 0, "mcap: chunk", hal::Text<192>::of("wrong CRC")};
+  }
+  hal::mcap::Reader reader(records->size(), hal::mcap::Reader::Begin::records);
+  return reader.feed(*records, into);
+}
+
 }  // namespace lidarctl

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "app/lidarctl/commands.h"
+#include "app/lidarctl/compression.h"
 #include "app/lidarctl/stream_client.h"
 #include "hal/unix_socket.h"
 
@@ -34,10 +35,7 @@ class Sender final : private hal::mcap::RecordSink {
     write(hal::mcap::kMagic);
   }
 
-  void feed(hal::Bytes bytes) {
-    const hal::Status fed = reader_.feed(bytes, *this);
-    if (!fed) throw Failure(kNoInput, arguments_.file + ": " + hal::in_words(fed.error()).c_str());
-  }
+  void feed(hal::Bytes bytes) { check(reader_.feed(bytes, *this)); }
   std::uint64_t messages() const { return messages_; }
 
  private:
@@ -58,12 +56,15 @@ class Sender final : private hal::mcap::RecordSink {
         if (const auto message = hal::mcap::decode_message(record.content)) send(*message);
         return;
       case Opcode::chunk:
-        throw Failure(
-            kNoInput,
-            arguments_.file + ": is compressed; `mcap compress --compression none` undoes it");
+        return check(unpack_chunk(record.content, *this));
       default:
         return;  // what belongs to the file
     }
+  }
+
+  void check(const hal::Status& read) const {
+    if (read) return;
+    throw Failure(kNoInput, arguments_.file + ": " + hal::in_words(read.error()).c_str());
   }
 
   bool wanted(std::string_view topic) const {
@@ -143,7 +144,7 @@ void add_send(CLI::App& root) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* const command = root.add_subcommand(
       "send", "Play the messages of an MCAP file to the input socket, at their pace, as of now");
-  command->add_option("FILE", arguments->file, "MCAP file without compression")->required();
+  command->add_option("FILE", arguments->file, "MCAP file")->required();
   command->add_option("--socket", arguments->socket, "input socket")->capture_default_str();
   command->add_option("--topic", arguments->topics, "only this topic; may be given several times");
   command->callback([arguments] { send(*arguments); });

@@ -41,28 +41,9 @@ void MessageReader::feed(hal::Bytes bytes, const std::string& source, const OnMe
   }
 }
 
-// What is in a compressed chunk is read as if it stood there.
-void MessageReader::unpack(hal::Bytes content) {
-  std::size_t head = 0;
-  const auto chunk = hal::mcap::decode_chunk_head(content, head);
-  if (!chunk || chunk->size > content.size() - head) return;
-  const auto records =
-      decompress(chunk->compression, content.subspan(head, chunk->size), chunk->uncompressed_size);
-  if (!records) {
-    unpacked_ = records.error();
-    return;
-  }
-  if (chunk->uncompressed_crc != 0 && hal::crc32(*records) != chunk->uncompressed_crc) {
-    unpacked_ = hal::Error{hal::Errc::io, 0, "mcap: chunk", hal::Text<192>::of("wrong CRC")};
-    return;
-  }
-  hal::mcap::Reader inner(records->size(), hal::mcap::Reader::Begin::records);
-  unpacked_ = inner.feed(*records, *this);
-}
-
 void MessageReader::on_record(const hal::mcap::Record& record) {
   std::array<hal::mcap::KeyValue, 8> pairs;
-  if (record.opcode == hal::mcap::Opcode::chunk) unpack(record.content);
+  if (record.opcode == hal::mcap::Opcode::chunk) unpacked_ = unpack_chunk(record.content, *this);
   if (record.opcode == hal::mcap::Opcode::schema) {
     if (const auto schema = hal::mcap::decode_schema(record.content)) {
       types_[schema->id] = schema->name;

@@ -34,7 +34,6 @@ class MessageReader final : private hal::mcap::RecordSink {
 
  private:
   void on_record(const hal::mcap::Record&) override;
-  void unpack(hal::Bytes chunk);
 
   struct Channel {
     std::string topic, type;

@@ -156,9 +156,10 @@ bool InertialLabs::say(Request& request, unsigned command) {
   return true;
 }
 
-// At whatever rate it is: a stop, which is not answered, and who it is.
+// At whatever rate it is: who it is and, as one that streams does not hear that, a stop, which is not
+// answered.
 bool InertialLabs::knock(Request& request) {
-  return knocks_++ % 2 == 0 ? say(request, 0xFE) : say(request, 0x12);
+  return knocks_++ % 2 == 0 ? say(request, 0x12) : say(request, 0xFE);
 }
 
 // Answer: name of 8 characters with the serial number, firmware of 40.

@@ -213,7 +213,7 @@ TEST_GROUP(InertialLabsDialogue) {
 TEST(InertialLabsDialogue, ItIsStoppedAskedAndStarted) {
   talk.start();
   talk.run(500ms);
-  for (const char* text : {kStop, kAskInfo, kAskParameters, kStart}) CHECK_TRUE(talk.wrote(text));
+  for (const char* text : {kAskInfo, kAskParameters, kStart}) CHECK_TRUE(talk.wrote(text));
   talk.port->deliver(sample(5'000'000));
   CHECK_TRUE(talk.health().state == State::streaming);
   STRCMP_EQUAL("F2050123, firmware INS v3.1", talk.health().about.c_str());
