@@ -54,6 +54,7 @@ const Device kWitmotion{"witmotion", "HIL_WITMOTION", {}, {}};
 const Device kBno055{"bno055", "HIL_BNO055", {}, {}};
 const Device kHipnuc{"hipnuc", "HIL_HIPNUC", {}, {}};
 const Device kXsens{"xsens", "HIL_XSENS", {}, {}};
+const Device kNgimu{"ngimu", "HIL_NGIMU", {}, {}};
 const Device kXimu3{"ximu3", "HIL_XIMU3", {}, {}};
 const Device kSbg{"sbg", "HIL_SBG", {}, {}};
 const Device kAnpp{"anpp", "HIL_ANPP", {}, {}};
@@ -343,6 +344,7 @@ TEST(Hil, EpsonStreamsFromPortToPackets) { Bench(kEpson).run(); }
 TEST(Hil, InertialLabsStreamsFromPortToPackets) { Bench(kInertialLabs).run(); }
 TEST(Hil, LpmsStreamsFromPortToPackets) { Bench(kLpms).run(); }
 TEST(Hil, FdilinkStreamsFromPortToPackets) { Bench(kFdilink).run(); }
+TEST(Hil, NgimuStreamsFromPortToPackets) { Bench(kNgimu).run(); }
 TEST(Hil, Ximu3StreamsFromPortToPackets) { Bench(kXimu3).run(); }
 TEST(Hil, SbgStreamsFromPortToPackets) { Bench(kSbg).run(); }
 TEST(Hil, AnppStreamsFromPortToPackets) { Bench(kAnpp).run(); }
