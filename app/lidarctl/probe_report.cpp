@@ -82,10 +82,19 @@ std::string snippet(const ProbeResult& r, const Place& place) {
   return "sensors:\n" + sensor(r, place, usual_name(*r.found.row));
 }
 
+namespace {
+
+// Where it was spoken to.
+const std::string& asked_at(const Place& place) {
+  if (!place.control.empty()) return place.control;
+  return place.from.empty() ? place.port : place.from;
+}
+
+}  // namespace
+
 std::string in_words(const ProbeResult& r, const Place& place) {
   const Trial& f = r.found;
-  std::string text =
-      (place.from.empty() ? place.port : place.from) + ": " + std::string(f.row->name);
+  std::string text = asked_at(place) + ": " + std::string(f.row->name);
   if (!r.about.empty()) text += ", " + r.about;
   if (r.about.empty()) text += " (" + std::string(f.row->models) + "); it tells no more of itself";
   text += "\n";

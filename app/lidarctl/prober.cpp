@@ -189,14 +189,23 @@ void Prober::tick_trial(hal::Time now) {
     if (is_late || now - streams_since_ >= kObserve) accept(h, now);
     return;
   }
-  // Nobody listens there.
-  const bool is_refused = !port_ && h.replies == 0 && h.state == drivers::State::backoff;
+  // Nobody listens there, or the device will not have this driver.
+  const bool is_refused = !port_ && h.state == drivers::State::backoff &&
+                          (h.replies == 0 || h.cause == drivers::Cause::refused);
   if (is_late || is_refused || now - since_ >= patience(h)) give_up_trial(h, now);
 }
 
 void Prober::give_up_trial(const drivers::Health& h, hal::Time now) {
   if (!h.why.empty()) last_why_ = h.why.c_str();
-  if (has_answered(h)) return accept(h, now);
+  if (has_answered(h)) {
+    // At an address it may speak to its driver's relative, who said so: the others are asked, too.
+    if (port_ || next_ >= trials_.size() || now - began_ >= kWhole) return accept(h, now);
+    if (!refused_) {
+      fill_result(h);
+      refused_ = result_;
+    }
+    return try_next(now);
+  }
   if (now - began_ >= kWhole) return fail(now);
   if (port_ && !trial_.is_heard()) {
     const std::size_t before = heard_.size();
@@ -214,7 +223,7 @@ void Prober::on_packet(drivers::SensorId, const drivers::Packet& packet, hal::Ti
   }
 }
 
-void Prober::accept(const drivers::Health& h, hal::Time now) {
+void Prober::fill_result(const drivers::Health& h) {
   result_.found = trial_;
   result_.by_itself = heard_before_asking_ >= drivers::kLeastToRecognise;
   result_.streams = h.state == drivers::State::streaming;
@@ -229,6 +238,11 @@ void Prober::accept(const drivers::Health& h, hal::Time now) {
     if (other && trial_.is_heard()) result_.alternatives.push_back(t);
   }
   result_.left_streaming = result_.by_itself && result_.streams;
+}
+
+void Prober::accept(const drivers::Health& h, hal::Time now) {
+  result_ = {};
+  fill_result(h);
   if (result_.left_streaming) return end(now);
   phase_ = Phase::stopping;
   driver_->stop(now);
@@ -247,6 +261,10 @@ void Prober::end(hal::Time now) {
 }
 
 void Prober::fail(hal::Time now) {
+  if (refused_) {
+    result_ = *refused_;
+    return end(now);
+  }
   end(now);
   result_.found = {};
   if (port_ && port_->error()) {

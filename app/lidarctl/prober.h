@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/lidarctl/probe_plan.h"
@@ -85,6 +86,7 @@ class Prober final : private drivers::PacketSink {
   hal::Duration patience(const drivers::Health&) const;
   void give_up_trial(const drivers::Health&, hal::Time now);
   void after_all_trials(hal::Time now);
+  void fill_result(const drivers::Health&);
   void accept(const drivers::Health&, hal::Time now);
   void end(hal::Time now);
   void fail(hal::Time now);
@@ -113,6 +115,7 @@ class Prober final : private drivers::PacketSink {
   Rate beams_{}, packets_{};
   bool has_intensity_ = false;
   std::string last_why_{};
+  std::optional<ProbeResult> refused_{};  // of the first that answered and would not stream
   ProbeResult result_{};
 };
 

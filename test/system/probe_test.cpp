@@ -186,7 +186,12 @@ TEST(SystemProbe, ADeviceAtAnAddressIsFoundAndTheDaemonStreamsWithWhatIsPrinted)
   const auto rplidar = bench.simulate("rplidar", {"rplidar", "--udp", udp, "--set", "model=S2E"});
   const auto safety =
       bench.simulate("safety", {"sick_safety", "--tcp", control, "--udp", "127.0.0.1:0"});
+  // It answers the driver of its relatives, too, which says whose it is.
+  const std::string scan = "127.0.0.1:" + std::to_string(test::free_tcp_port());
+  const auto compact =
+      bench.simulate("compact", {"sick_compact", "--tcp", scan, "--udp", "127.0.0.1:0"});
   for (const auto& [place, driver] : {std::pair{"tcp:" + tcp, "hokuyo_scip"},
+                                      {"tcp:" + scan, "sick_compact"},
                                       {"udp:" + udp, "rplidar"},
                                       {"tcp:" + control, "sick_safety"}}) {
     Device d{nullptr, driver, nullptr, nullptr, nullptr};
