@@ -11,7 +11,7 @@ namespace sim::epson {
 inline constexpr const char* kProducts =
     "G370PDG0|G370PDT0|G330PDG0|G366PDG0|G370PDF1|G365PDF1|G365PDC1|G364PDC0|G354PDH0|G320PDG0";
 
-// What the numbers of a product mean, by the headers of the maker's driver.
+// What the numbers of a product mean; of most products told by the maker's driver alone.
 struct Product {
   const char* name;    // as its registers tell
   double gyro, accel;  // of 1 in 16 bits: degrees/s, g

@@ -70,6 +70,12 @@ TEST_GROUP(Lakibeam) {
     for (const auto& slice : log.beams) beams += slice.size();
     return beams;
   }
+  static std::vector<float> angles_in(const test::PacketLog& log) {
+    std::vector<float> angles;
+    for (const auto& slice : log.beams)
+      for (const Beam& beam : slice) angles.push_back(beam.angle);
+    return angles;
+  }
 };
 
 // The worked example.
@@ -283,12 +289,14 @@ TEST(Lakibeam, WhatWasOvertakenIsDeliveredInOrderWhetherItTellsTheTimeOrNot) {
         for (Stream& d : sent) test::blocks::set16(d, 1200, 0), test::blocks::set16(d, 1202, 0);
       for (const Stream& d : sent) feed(d, 6667us);
       const std::size_t all = beams_in(log);
+      const std::vector<float> angles = angles_in(log);
       open();
       for (std::size_t i = 12; i + 4 < 120; i += 7)
         std::swap(sent[i], sent[i + 1 + (tells_time ? i % 3 : 0)]);
       for (const Stream& d : sent) feed(d, 6667us);
       decoder->finish();
       LONGS_EQUAL(all, beams_in(log));
+      CHECK_TRUE(angles == angles_in(log));  // each has beams of its own
       for (std::size_t i = 1; i < log.slices.size(); ++i)
         CHECK_TRUE(log.slices[i].first > log.slices[i - 1].first);
       if (tells_time) LONGS_EQUAL(0, lost_of(sent));
