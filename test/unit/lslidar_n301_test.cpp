@@ -175,6 +175,25 @@ TEST(LslidarN301, WhatComesTwiceOrTooLateIsDropped) {
   LONGS_EQUAL(100, log.slices.size());
 }
 
+TEST(LslidarN301, DatagramsThatWaitForAnOvertakenOneKeepBeamsOfTheirOwn) {
+  const auto angles = [&] {
+    std::vector<float> all;
+    for (const auto& slice : log.beams)
+      for (const Beam& beam : slice) all.push_back(beam.angle);
+    return all;
+  };
+  for (unsigned i = 0; i < 100; ++i) feed(of(i));
+  decoder->finish();
+  const std::vector<float> in_order = angles();
+  open();
+  for (unsigned i = 0; i < 100; ++i) {  // 20, 22, 21 and so on
+    const unsigned place = i % 10;
+    feed(of(i < 20 || place == 0 || place > 2 ? i : place == 1 ? i + 1 : i - 1));
+  }
+  decoder->finish();
+  CHECK_TRUE(in_order == angles());
+}
+
 TEST(LslidarN301, TheOtherProtocolIsToldAsAFaultWhenItIsNoChance) {
   for (const bool is_17 : {true, false}) {
     set("protocol", is_17 ? "1.7" : "1.6");
